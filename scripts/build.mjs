@@ -1,0 +1,36 @@
+// Builds the packages with tsc -b, then each program into one file. Programs are listed here and nowhere else.
+import { chmodSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { bin, root, run } from "./workspace.mjs";
+
+/** entry file -> bundle; `external` stays a run-time import. */
+const programs = [
+  { entry: "apps/acp-master/src/main.ts", out: "apps/acp-master/dist/acp-master.js" },
+  { entry: "examples/demo-agent/src/main.ts", out: "apps/acp-master/dist/demo-agent.js" },
+];
+
+run(bin("tsc"), ["-b"]);
+
+const { build } = createRequire(join(root, "package.json"))("esbuild");
+await Promise.all(
+  programs.map(async ({ entry, out, external = [] }) => {
+    const outfile = join(root, out);
+    await build({
+      entryPoints: [join(root, entry)],
+      outfile,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      target: "node20",
+      external,
+      sourcemap: true,
+      logLevel: "warning",
+      banner: {
+        // Bundled CommonJS dependencies call require().
+        js: '#!/usr/bin/env node\nimport { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
+      },
+    });
+    chmodSync(outfile, 0o755);
+  }),
+);

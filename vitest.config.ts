@@ -1,0 +1,28 @@
+import { defineConfig } from "vitest/config";
+
+// Unit tests read the workspace's sources; the end-to-end tests in test/ run the built programs.
+const source = (name: string) => new URL(`./packages/${name}/src/index.ts`, import.meta.url).pathname;
+
+export default defineConfig({
+  resolve: {
+    alias: {
+      "@acp-master/wire": source("wire"),
+      "@acp-master/permission-core": source("permission-core"),
+      "@acp-master/helper-sdk": source("helper-sdk"),
+    },
+  },
+  test: {
+    include: [
+      "packages/*/test/**/*.test.ts",
+      "apps/*/test/**/*.test.ts",
+      "examples/*/test/**/*.test.ts",
+      "test/**/*.test.ts",
+      "scripts/**/*.test.ts",
+    ],
+    exclude: ["**/node_modules/**", "**/dist/**", "test/agents/**"],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    pool: "forks",
+    maxWorkers: 2,
+  },
+});
