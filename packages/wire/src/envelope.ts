@@ -1,0 +1,138 @@
+// What the router may know of a frame: its kind and where the members of a fixed table lie. It holds positions, no values.
+import type { Span } from "./spans.ts";
+import { absentSpan } from "./spans.ts";
+
+export type FrameKind = "request" | "notification" | "response" | "invalid";
+export type FrameProblem = "not_json" | "batch" | "not_object" | "duplicate_key" | "escaped_key" | "bad_envelope";
+
+const NO_BYTES = Buffer.alloc(0);
+/** The lists are reused; what one huge frame made them grow to is given back. */
+const KEPT_ELEMENTS = 256;
+
+/**
+ * Filled by `peek`, reused from frame to frame; its spans refer to the bytes peeked last. With kind `invalid`, `problem` says
+ * why, and only `id` (where it is readable and legal) and the presence of `method` mean anything: they tell what to answer.
+ */
+export class Envelope {
+  kind: FrameKind = "invalid";
+  problem: FrameProblem | undefined = undefined;
+  bytes: Buffer = NO_BYTES;
+  start = 0;
+  end = 0;
+
+  readonly jsonrpc: Span = absentSpan();
+  readonly id: Span = absentSpan();
+  readonly method: Span = absentSpan();
+  readonly params: Span = absentSpan();
+  readonly result: Span = absentSpan();
+  readonly error: Span = absentSpan();
+
+  readonly sessionId: Span = absentSpan();
+  readonly requestId: Span = absentSpan();
+  readonly protocolVersion: Span = absentSpan();
+  readonly cwd: Span = absentSpan();
+  readonly prompt: Span = absentSpan();
+  readonly modeId: Span = absentSpan();
+  readonly configId: Span = absentSpan();
+  readonly terminalId: Span = absentSpan();
+  readonly elicitationId: Span = absentSpan();
+  readonly paramsMeta: Span = absentSpan();
+  readonly options: Span = absentSpan();
+  /** Each element of `params.prompt`; the first `promptElementCount` are valid. */
+  readonly promptElements: Span[] = [];
+  promptElementCount = 0;
+  /** `optionId` and `kind` of each element of `params.options`; the first `optionCount` are valid. */
+  readonly optionIds: Span[] = [];
+  readonly optionKinds: Span[] = [];
+  optionCount = 0;
+
+  readonly update: Span = absentSpan();
+  readonly sessionUpdate: Span = absentSpan();
+  readonly updateToolCallId: Span = absentSpan();
+  readonly updateStatus: Span = absentSpan();
+  readonly currentModeId: Span = absentSpan();
+  readonly updateConfigOptions: Span = absentSpan();
+  readonly updateSessionId: Span = absentSpan();
+
+  readonly toolCall: Span = absentSpan();
+  readonly toolCallId: Span = absentSpan();
+  readonly toolCallMeta: Span = absentSpan();
+
+  readonly resultSessionId: Span = absentSpan();
+  readonly resultModes: Span = absentSpan();
+  readonly resultModels: Span = absentSpan();
+  readonly resultConfigOptions: Span = absentSpan();
+  readonly resultTerminalId: Span = absentSpan();
+  readonly resultSessions: Span = absentSpan();
+
+  readonly outcome: Span = absentSpan();
+  readonly outcomeKind: Span = absentSpan();
+  readonly outcomeOptionId: Span = absentSpan();
+
+  /** Every span above in a fixed order, for the walk. */
+  readonly spans: readonly Span[];
+
+  constructor() {
+    this.spans = SPAN_NAMES.map((name) => this[name]);
+  }
+
+  /** Nothing is known of this frame yet. */
+  reset(bytes: Buffer, start: number, end: number): void {
+    this.kind = "invalid";
+    this.problem = undefined;
+    this.bytes = bytes;
+    this.start = start;
+    this.end = end;
+    const { spans } = this;
+    for (let index = 0; index < spans.length; index += 1) spans[index]!.start = -1;
+    this.promptElementCount = 0;
+    this.optionCount = 0;
+    if (this.promptElements.length > KEPT_ELEMENTS) this.promptElements.length = KEPT_ELEMENTS;
+    if (this.optionIds.length > KEPT_ELEMENTS) this.optionIds.length = this.optionKinds.length = KEPT_ELEMENTS;
+  }
+}
+
+const SPAN_NAMES = [
+  "jsonrpc",
+  "id",
+  "method",
+  "params",
+  "result",
+  "error",
+  "sessionId",
+  "requestId",
+  "protocolVersion",
+  "cwd",
+  "prompt",
+  "modeId",
+  "configId",
+  "terminalId",
+  "elicitationId",
+  "paramsMeta",
+  "options",
+  "update",
+  "sessionUpdate",
+  "updateToolCallId",
+  "updateStatus",
+  "currentModeId",
+  "updateConfigOptions",
+  "updateSessionId",
+  "toolCall",
+  "toolCallId",
+  "toolCallMeta",
+  "resultSessionId",
+  "resultModes",
+  "resultModels",
+  "resultConfigOptions",
+  "resultTerminalId",
+  "resultSessions",
+  "outcome",
+  "outcomeKind",
+  "outcomeOptionId",
+] as const satisfies readonly (keyof Envelope)[];
+
+export type SpanName = (typeof SPAN_NAMES)[number];
+
+export function spanIndex(name: SpanName): number {
+  return SPAN_NAMES.indexOf(name);
+}

@@ -1,0 +1,53 @@
+// Reads frames from one stream. Owns its listeners, says exactly once that the input is over, and judges no frame.
+import type { Readable } from "node:stream";
+import type { FrameReceiver } from "./frame-splitter.ts";
+import { FrameSplitter } from "./frame-splitter.ts";
+
+export interface FrameReaderReceiver extends FrameReceiver {
+  /** All frames of one chunk of input were delivered. */
+  chunkEnd?(): void;
+  /** The last call: the input is over, whatever was left of it was delivered. With a cause if the stream failed. */
+  ended(cause?: Error): void;
+}
+
+export class FrameReader {
+  private readonly stream: Readable;
+  private readonly receiver: FrameReaderReceiver;
+  private readonly splitter: FrameSplitter;
+  private over = false;
+
+  constructor(stream: Readable, maxFrameBytes: number, receiver: FrameReaderReceiver) {
+    this.stream = stream;
+    this.receiver = receiver;
+    this.splitter = new FrameSplitter(maxFrameBytes, receiver);
+    stream.on("end", () => this.finish());
+    stream.on("close", () => this.finish(stream.errored ?? undefined));
+    // Stays for the stream's life: a second error of a dead stream must not end the process.
+    stream.on("error", (error: Error) => this.finish(error));
+    stream.on("data", this.onData);
+    if (stream.destroyed || stream.readableEnded) process.nextTick(() => this.finish(stream.errored ?? undefined));
+  }
+
+  /** No chunk is read until `resume`; frames of the chunk being delivered still come. Its last frame comes also when it is closed meanwhile. */
+  pause(): void {
+    this.stream.pause();
+  }
+
+  resume(): void {
+    if (!this.over) this.stream.resume();
+  }
+
+  private readonly onData = (chunk: Buffer): void => {
+    this.splitter.push(chunk);
+    this.receiver.chunkEnd?.();
+  };
+
+  private finish(cause?: Error): void {
+    if (this.over) return;
+    this.over = true;
+    this.stream.off("data", this.onData);
+    this.splitter.end();
+    this.receiver.chunkEnd?.();
+    this.receiver.ended(cause);
+  }
+}

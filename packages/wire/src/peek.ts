@@ -1,0 +1,184 @@
+// Reads the envelope of one frame: a strict check of the whole frame in one walk, and the positions of the members in the table.
+// It agrees with a strict parser or says `invalid`; it decodes no content and follows no nesting that is not in the table.
+import { isUtf8 } from "node:buffer";
+import type { Envelope } from "./envelope.ts";
+import type { Level, Member } from "./member-table.ts";
+import { OPTION, OPTION_ID, TOP } from "./member-table.ts";
+import { Scanner } from "./scanner.ts";
+import type { Span } from "./spans.ts";
+import { absentSpan, spanEquals } from "./spans.ts";
+import { stringEquals } from "./string-equals.ts";
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const LETTER_N = 0x6e;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const VERSION = Buffer.from('"2.0"');
+const VERSION_TEXT = Buffer.from("2.0");
+const ID_TEXT = Buffer.from("id");
+
+const scanner = new Scanner();
+/** The frame being walked names its id twice or in an escaped spelling. */
+let idInDoubt = false;
+
+/** Fills the envelope with what is known of the frame `bytes[start, end)`. Synchronous, never throws on any input. */
+export function peek(bytes: Buffer, start: number, end: number, into: Envelope): void {
+  into.reset(bytes, start, end);
+  idInDoubt = false;
+  scanner.open(bytes, end);
+  const from = scanner.space(start);
+  const first = from < end ? bytes[from] : 0;
+  const past = first === OPEN_BRACE ? walkObject(bytes, from, end, TOP, into) : scanner.value(from);
+  const complete = past !== -1 && scanner.space(past) === end;
+  const checkUtf8 = scanner.sawHighBytes;
+  scanner.close();
+  if (!complete || (checkUtf8 && !isUtf8(bytes.subarray(start, end)))) {
+    into.reset(bytes, start, end);
+    into.problem = "not_json";
+  } else if (first !== OPEN_BRACE) {
+    into.problem = first === OPEN_BRACKET ? "batch" : "not_object";
+  } else {
+    judge(bytes, into);
+  }
+}
+
+/** From an object's brace to the byte after it, -1 if it is no JSON. Calls nest as deep as the table, whatever the frame holds. */
+function walkObject(bytes: Buffer, from: number, end: number, level: Level, into: Envelope): number {
+  const { keys } = level;
+  keys.clear();
+  let at = scanner.space(from + 1);
+  if (at < end && bytes[at] === CLOSE_BRACE) return at + 1;
+  for (;;) {
+    if (at >= end || bytes[at] !== QUOTE) return -1;
+    const keyStart = at + 1;
+    scanner.sawEscape = false;
+    const keyPast = scanner.string(keyStart);
+    if (keyPast === -1) return -1;
+    const escaped = scanner.sawEscape;
+    at = scanner.space(keyPast);
+    if (at >= end || bytes[at] !== COLON) return -1;
+    at = scanner.space(at + 1);
+    if (at >= end) return -1;
+
+    const isNew = keys.add(bytes, keyStart, keyPast - 1);
+    const valueStart = at;
+    if (escaped || !isNew) {
+      into.problem ??= escaped ? "escaped_key" : "duplicate_key";
+      if (level === TOP && meansId(bytes, keyStart - 1, keyPast)) idInDoubt = true;
+      at = scanner.value(at);
+    } else {
+      const member = level.find(bytes, keyStart, keyPast - 1);
+      if (member === undefined) {
+        at = scanner.value(at);
+      } else {
+        const opening = bytes[at];
+        if (opening === OPEN_BRACE && member.level !== undefined) at = walkObject(bytes, at, end, member.level, into);
+        else if (opening === OPEN_BRACKET && member.list === "options") at = walkOptions(bytes, at, end, into);
+        else if (opening === OPEN_BRACKET && member.list === "prompt") at = walkPrompt(bytes, at, end, into);
+        else at = scanner.value(at);
+        const span = spanOf(member, into);
+        span.start = valueStart;
+        span.end = at;
+      }
+    }
+    if (at === -1) return -1;
+
+    at = scanner.space(at);
+    if (at >= end) return -1;
+    if (bytes[at] === CLOSE_BRACE) return at + 1;
+    if (bytes[at] !== COMMA) return -1;
+    at = scanner.space(at + 1);
+  }
+}
+
+function spanOf(member: Member, into: Envelope): Span {
+  if (member.slot !== -1) return into.spans[member.slot]!;
+  return (member === OPTION_ID ? into.optionIds : into.optionKinds)[into.optionCount]!;
+}
+
+/** An option that is no object counts too, with neither id nor kind. */
+function walkOptions(bytes: Buffer, from: number, end: number, into: Envelope): number {
+  let at = scanner.space(from + 1);
+  if (at < end && bytes[at] === CLOSE_BRACKET) return at + 1;
+  for (;;) {
+    emptySpanAt(into.optionIds, into.optionCount);
+    emptySpanAt(into.optionKinds, into.optionCount);
+    at = at < end && bytes[at] === OPEN_BRACE ? walkObject(bytes, at, end, OPTION, into) : scanner.value(at);
+    if (at === -1) return -1;
+    into.optionCount += 1;
+    at = scanner.space(at);
+    if (at >= end) return -1;
+    if (bytes[at] === CLOSE_BRACKET) return at + 1;
+    if (bytes[at] !== COMMA) return -1;
+    at = scanner.space(at + 1);
+  }
+}
+
+function walkPrompt(bytes: Buffer, from: number, end: number, into: Envelope): number {
+  let at = scanner.space(from + 1);
+  if (at < end && bytes[at] === CLOSE_BRACKET) return at + 1;
+  for (;;) {
+    const element = emptySpanAt(into.promptElements, into.promptElementCount);
+    const start = at;
+    at = scanner.value(at);
+    if (at === -1) return -1;
+    element.start = start;
+    element.end = at;
+    into.promptElementCount += 1;
+    at = scanner.space(at);
+    if (at >= end) return -1;
+    if (bytes[at] === CLOSE_BRACKET) return at + 1;
+    if (bytes[at] !== COMMA) return -1;
+    at = scanner.space(at + 1);
+  }
+}
+
+function emptySpanAt(spans: Span[], index: number): Span {
+  const kept = spans[index];
+  if (kept === undefined) {
+    const added = absentSpan();
+    spans.push(added);
+    return added;
+  }
+  kept.start = -1;
+  return kept;
+}
+
+function meansId(bytes: Buffer, start: number, end: number): boolean {
+  return stringEquals(bytes, { start, end }, ID_TEXT);
+}
+
+/** The JSON-RPC rules, for an object without a doubtful key. */
+function judge(bytes: Buffer, into: Envelope): void {
+  const { id, method, params, result, error } = into;
+  const idIsLegal = id.start === -1 || isIdStart(bytes[id.start]!);
+  if (!idIsLegal || idInDoubt) id.start = -1;
+  if (into.problem !== undefined) return;
+
+  const hasMethod = method.start !== -1;
+  const answers = (result.start === -1 ? 0 : 1) + (error.start === -1 ? 0 : 1);
+  const paramsAreLegal =
+    params.start === -1 || bytes[params.start] === OPEN_BRACE || bytes[params.start] === OPEN_BRACKET;
+  const shapeIsLegal = hasMethod ? bytes[method.start] === QUOTE && answers === 0 : id.start !== -1 && answers === 1;
+  if (!idIsLegal || !paramsAreLegal || !shapeIsLegal || !isVersion2(bytes, into.jsonrpc)) {
+    into.problem = "bad_envelope";
+  } else if (!hasMethod) {
+    into.kind = "response";
+  } else {
+    into.kind = id.start === -1 ? "notification" : "request";
+  }
+}
+
+function isVersion2(bytes: Buffer, jsonrpc: Span): boolean {
+  return spanEquals(bytes, jsonrpc, VERSION) || stringEquals(bytes, jsonrpc, VERSION_TEXT);
+}
+
+/** A string, a number or null. */
+function isIdStart(byte: number): boolean {
+  return byte === QUOTE || byte === MINUS || byte === LETTER_N || (byte >= 0x30 && byte <= 0x39);
+}

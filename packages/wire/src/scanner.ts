@@ -1,0 +1,270 @@
+// Strict JSON (RFC 8259) as a walk over bytes: it finds where a value ends and refuses what is no JSON. It builds nothing, allocates
+// nothing per value and nests no calls, so that neither size nor depth of a frame matters. It does not check UTF-8, it only says when to.
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Words are compared lowest byte first; on a big-endian machine the byte loop does all the work. */
+const LITTLE_ENDIAN = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
+/** A view is kept from frame to frame of one chunk, but a big buffer is not held alive for it. */
+const KEPT_VIEW_BYTES = 1 << 20;
+const INITIAL_DEPTH_BITS = 1 << 10;
+const KEPT_DEPTH_BITS = 1 << 16;
+
+/** What may follow a backslash: 1 stands alone, 2 needs four hexadecimal digits. */
+const ESCAPE = new Uint8Array(256);
+for (const char of Buffer.from('"\\/bfnrt')) ESCAPE[char] = 1;
+ESCAPE[0x75] = 2;
+/** 1 for every byte that is no hexadecimal digit. */
+const NOT_HEX = new Uint8Array(256).fill(1);
+for (const char of Buffer.from("0123456789abcdefABCDEF")) NOT_HEX[char] = 0;
+
+const NO_BYTES = Buffer.alloc(0);
+const NO_WORDS = new Int32Array(0);
+
+export class Scanner {
+  /** Some string had an escape since this was last set to false. */
+  sawEscape = false;
+  private bytes: Buffer = NO_BYTES;
+  private end = 0;
+  private base = 0;
+  private words: Int32Array = NO_WORDS;
+  private wordLimit = 0;
+  private highBits = 0;
+  /** One bit per open object or array that is not the innermost one: 1 for an object. */
+  private depthBits = new Int32Array(INITIAL_DEPTH_BITS >> 5);
+
+  open(bytes: Buffer, end: number): void {
+    this.bytes = bytes;
+    this.end = end;
+    this.highBits = 0;
+    this.sawEscape = false;
+    const buffer = bytes.buffer;
+    if (this.words.buffer !== buffer) {
+      this.words = LITTLE_ENDIAN ? new Int32Array(buffer, 0, buffer.byteLength >> 2) : NO_WORDS;
+    }
+    this.base = bytes.byteOffset;
+    this.wordLimit = Math.min(this.words.length, (this.base + end + 3) >> 2);
+  }
+
+  /** Lets go of the frame; a small buffer's view stays for the next frame of the same chunk. */
+  close(): void {
+    this.bytes = NO_BYTES;
+    if (this.words.byteLength > KEPT_VIEW_BYTES) this.words = NO_WORDS;
+    if (this.depthBits.length > KEPT_DEPTH_BITS >> 5) this.depthBits = new Int32Array(INITIAL_DEPTH_BITS >> 5);
+  }
+
+  /** False means that all strings were ASCII. True means that the frame's UTF-8 has to be checked. */
+  get sawHighBytes(): boolean {
+    return (this.highBits & 0x80808080) !== 0;
+  }
+
+  /** The first position from here on that is no white space, at most the end. */
+  space(from: number): number {
+    const { bytes, end } = this;
+    let at = from;
+    while (at < end) {
+      const byte = bytes[at]!;
+      if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) break;
+      at += 1;
+    }
+    return at;
+  }
+
+  /** From the byte after the opening quote to the byte after the closing one; -1 where it is no JSON string. */
+  string(from: number): number {
+    const { bytes, words, base, end, wordLimit } = this;
+    let high = 0;
+    let at = from;
+    for (;;) {
+      let index = (base + at) >> 2;
+      if (index >= wordLimit) break;
+      // The bytes of the word before `at` are replaced by letters.
+      const kept = -1 << (((base + at) & 3) << 3);
+      let word = (words[index]! & kept) | (0x61616161 & ~kept);
+      let stops = stopBits(word);
+      while (stops === 0) {
+        high |= word;
+        index += 1;
+        if (index >= wordLimit) break;
+        word = words[index]!;
+        stops = stopBits(word);
+      }
+      if (stops === 0) {
+        at = (index << 2) - base;
+        break;
+      }
+      high |= word;
+      at = (index << 2) - base + ((31 - Math.clz32(stops & -stops)) >> 3);
+      if (at >= end) return -1;
+      const byte = bytes[at];
+      if (byte === QUOTE) {
+        this.highBits |= high;
+        return at + 1;
+      }
+      if (byte !== BACKSLASH) return -1;
+      do {
+        at = this.escape(at);
+        if (at < 0) return -1;
+      } while (at < end && bytes[at] === BACKSLASH);
+    }
+    this.highBits |= high;
+    return this.stringByBytes(at);
+  }
+
+  /** The last bytes of a buffer whose length is no multiple of four. */
+  private stringByBytes(from: number): number {
+    const { bytes, end } = this;
+    let at = from;
+    while (at < end) {
+      const byte = bytes[at]!;
+      if (byte === QUOTE) return at + 1;
+      if (byte < 0x20) return -1;
+      if (byte === BACKSLASH) {
+        at = this.escape(at);
+        if (at < 0) return -1;
+      } else {
+        if (byte >= 0x80) this.highBits = -1;
+        at += 1;
+      }
+    }
+    return -1;
+  }
+
+  private escape(at: number): number {
+    const { bytes, end } = this;
+    this.sawEscape = true;
+    if (at + 1 >= end) return -1;
+    const kind = ESCAPE[bytes[at + 1]!];
+    if (kind === 1) return at + 2;
+    if (kind === 0 || at + 6 > end) return -1;
+    const bad =
+      NOT_HEX[bytes[at + 2]!]! | NOT_HEX[bytes[at + 3]!]! | NOT_HEX[bytes[at + 4]!]! | NOT_HEX[bytes[at + 5]!]!;
+    return bad === 0 ? at + 6 : -1;
+  }
+
+  /** From the first byte of a key's quote to the first byte of its value; -1 where there is no `"key":`. */
+  private key(from: number): number {
+    const { bytes, end } = this;
+    if (from >= end || bytes[from] !== QUOTE) return -1;
+    let at = this.string(from + 1);
+    if (at < 0) return -1;
+    at = this.space(at);
+    return at < end && bytes[at] === COLON ? this.space(at + 1) : -1;
+  }
+
+  /** From the first byte of a value to the byte after it; -1 where there is no valid JSON value. */
+  value(from: number): number {
+    const { bytes, end } = this;
+    let at = from;
+    let depth = 0;
+    let inObject = false;
+    for (;;) {
+      if (at >= end) return -1;
+      const byte = bytes[at]!;
+      if (byte === QUOTE) {
+        at = this.string(at + 1);
+      } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+        const opensObject = byte === OPEN_BRACE;
+        at = this.space(at + 1);
+        if (at < end && bytes[at] === (opensObject ? CLOSE_BRACE : CLOSE_BRACKET)) {
+          at += 1;
+        } else {
+          if (depth >> 5 >= this.depthBits.length) this.deepen();
+          if (inObject) this.depthBits[depth >> 5]! |= 1 << (depth & 31);
+          else this.depthBits[depth >> 5]! &= ~(1 << (depth & 31));
+          depth += 1;
+          inObject = opensObject;
+          if (inObject) at = this.key(at);
+          if (at < 0) return -1;
+          continue;
+        }
+      } else {
+        at = this.scalar(at, byte);
+      }
+      if (at < 0) return -1;
+      // After a value: close what ends here, or go on to the next value.
+      for (;;) {
+        if (depth === 0) return at;
+        at = this.space(at);
+        if (at >= end) return -1;
+        const next = bytes[at]!;
+        at += 1;
+        if (next === COMMA) {
+          at = this.space(at);
+          if (inObject) at = this.key(at);
+          if (at < 0) return -1;
+          break;
+        }
+        if (next !== (inObject ? CLOSE_BRACE : CLOSE_BRACKET)) return -1;
+        depth -= 1;
+        inObject = (this.depthBits[depth >> 5]! & (1 << (depth & 31))) !== 0;
+      }
+    }
+  }
+
+  private deepen(): void {
+    const deeper = new Int32Array(this.depthBits.length * 2);
+    deeper.set(this.depthBits);
+    this.depthBits = deeper;
+  }
+
+  private scalar(at: number, byte: number): number {
+    if (byte === MINUS || isDigit(byte)) return this.number(at);
+    if (byte === 0x74) return this.word(at, 0x72, 0x75, 0x65);
+    if (byte === 0x6e) return this.word(at, 0x75, 0x6c, 0x6c);
+    if (byte === 0x66)
+      return this.end - at >= 5 && this.bytes[at + 1] === 0x61 ? this.word(at + 1, 0x6c, 0x73, 0x65) : -1;
+    return -1;
+  }
+
+  private word(at: number, second: number, third: number, fourth: number): number {
+    const { bytes } = this;
+    if (this.end - at < 4) return -1;
+    return bytes[at + 1] === second && bytes[at + 2] === third && bytes[at + 3] === fourth ? at + 4 : -1;
+  }
+
+  private number(from: number): number {
+    const { bytes, end } = this;
+    let at = bytes[from] === MINUS ? from + 1 : from;
+    if (at < end && bytes[at] === ZERO) at += 1;
+    else at = this.digits(at);
+    if (at < 0) return -1;
+    if (at < end && bytes[at] === POINT) at = this.digits(at + 1);
+    if (at < 0) return -1;
+    if (at < end && (bytes[at]! | 0x20) === 0x65) {
+      at += 1;
+      if (at < end && (bytes[at] === 0x2b || bytes[at] === MINUS)) at += 1;
+      at = this.digits(at);
+    }
+    return at;
+  }
+
+  /** Past one digit or more; -1 if there is none. */
+  private digits(from: number): number {
+    const { bytes, end } = this;
+    let at = from;
+    while (at < end && isDigit(bytes[at]!)) at += 1;
+    return at === from ? -1 : at;
+  }
+}
+
+/** The top bit of each byte that is a quote, a backslash or a control character; above the lowest such byte also of others. */
+function stopBits(word: number): number {
+  const flipped = word ^ 0x02020202; // A quote becomes 0x20, so that one comparison finds it and the control characters.
+  const slashes = word ^ 0x5c5c5c5c;
+  return (((flipped - 0x21212121) & ~flipped) | ((slashes - 0x01010101) & ~slashes)) & 0x80808080;
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39;
+}
