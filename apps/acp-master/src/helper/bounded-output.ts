@@ -1,0 +1,134 @@
+// What waits unwritten for one Helper, in order. It tells when lanes must stop handing over and when the Helper has
+// stopped reading; it never drops a message and never waits for ever.
+import type { Writable } from "node:stream";
+
+export const maxWaitingMessages = 256;
+export const maxWaitingBytes = 8 * 1024 * 1024;
+/** Small control messages may pass the soft bound; at this many the Helper is at fault. */
+const hardMaxMessages = 4 * maxWaitingMessages;
+/** Progress of a slow reader is seen at this grain. */
+const pieceBytes = 64 * 1024;
+
+export interface OutputEvents {
+  /** There is room again. */
+  drained(): void;
+  /** `stalled`: nothing was read for the given time. `overflow`: far over the bound. `broken`: the pipe failed. */
+  fault(fault: "stalled" | "overflow" | "broken"): void;
+}
+
+export class BoundedOutput implements Disposable {
+  readonly #stream: Writable;
+  readonly #stallMs: number;
+  readonly #events: OutputEvents;
+  #waiting: { bytes: Buffer; readonly endsMessage: boolean }[] = [];
+  #messages = 0;
+  #bytes = 0;
+  #full = false;
+  #writing = false;
+  #ending = false;
+  #over = false;
+  #stall: NodeJS.Timeout | undefined;
+
+  constructor(stream: Writable, stallMs: number, events: OutputEvents) {
+    this.#stream = stream;
+    this.#stallMs = stallMs;
+    this.#events = events;
+    stream.on("error", () => this.#fault("broken"));
+    stream.on("close", () => this.#fault("broken"));
+  }
+
+  /** Whether another message may be handed over. One that alone passes the byte bound is taken by an empty output. */
+  canTake(bytes = 0): boolean {
+    if (this.#over || this.#ending) return false;
+    const fits = this.#messages < maxWaitingMessages && this.#bytes + bytes <= maxWaitingBytes;
+    if (fits || this.#messages === 0) return true;
+    this.#full = true;
+    return false;
+  }
+
+  /** Counts a message before its bytes are there, so that a burst in one tick is bounded, too. */
+  announce(bytes: number): void {
+    this.#messages++;
+    this.#bytes += bytes;
+    if (this.#messages > hardMaxMessages) this.#fault("overflow");
+  }
+
+  /** The two parts of an announced message. `announced` is what it was announced with. */
+  write(header: Buffer, body: Buffer, announced: number): void {
+    if (this.#over) return;
+    this.#bytes += header.length + body.length - announced;
+    this.#waiting.push({ bytes: header, endsMessage: false }, { bytes: body, endsMessage: true });
+    this.#pump();
+  }
+
+  /** Closes the stream after the last waiting byte. */
+  end(): void {
+    this.#ending = true;
+    if (this.#messages === 0 && !this.#over) this.#stream.end();
+  }
+
+  [Symbol.dispose](): void {
+    this.#over = true;
+    this.#waiting = [];
+    clearTimeout(this.#stall);
+  }
+
+  #pump(): void {
+    if (this.#writing || this.#over) return;
+    const piece = this.#nextPiece();
+    if (piece === undefined) {
+      clearTimeout(this.#stall);
+      this.#stall = undefined;
+      if (this.#ending && this.#messages === 0) this.#stream.end();
+      return;
+    }
+    this.#writing = true;
+    this.#watch();
+    this.#stream.write(piece.bytes, (error) => {
+      this.#writing = false;
+      if (error) return; // the stream's error event reports it
+      this.#messages -= piece.messages;
+      this.#bytes -= piece.bytes.length;
+      this.#pump();
+      if (this.#full && !this.#over && this.#messages < maxWaitingMessages / 2 && this.#bytes <= maxWaitingBytes / 2) {
+        this.#full = false;
+        this.#events.drained();
+      }
+    });
+  }
+
+  #nextPiece(): { bytes: Buffer; messages: number } | undefined {
+    const parts: Buffer[] = [];
+    let size = 0;
+    let messages = 0;
+    let taken = 0;
+    for (const entry of this.#waiting) {
+      const room = pieceBytes - size;
+      if (room === 0) break;
+      if (entry.bytes.length > room) {
+        parts.push(entry.bytes.subarray(0, room));
+        entry.bytes = entry.bytes.subarray(room);
+        break;
+      }
+      parts.push(entry.bytes);
+      size += entry.bytes.length;
+      if (entry.endsMessage) messages++;
+      taken++;
+    }
+    if (parts.length === 0) return undefined;
+    this.#waiting.splice(0, taken);
+    return { bytes: Buffer.concat(parts), messages };
+  }
+
+  #watch(): void {
+    clearTimeout(this.#stall);
+    this.#stall = setTimeout(() => this.#fault("stalled"), this.#stallMs);
+    this.#stall.unref();
+  }
+
+  #fault(fault: "stalled" | "overflow" | "broken"): void {
+    if (this.#over) return;
+    this[Symbol.dispose]();
+    this.#events.fault(fault);
+  }
+}
