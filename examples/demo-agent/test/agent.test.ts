@@ -1,10 +1,10 @@
 // The session methods of the demo agent, over stdio, with the official SDK's client.
-import type { McpServer } from "@agentclientprotocol/sdk";
+import type { NewSessionRequest } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../../../test/harness/events.ts";
 import { StartedAgent } from "./started-agent.ts";
 
-const place = (agent: StartedAgent): { cwd: string; mcpServers: McpServer[] } => ({
+const place = (agent: StartedAgent): NewSessionRequest => ({
   cwd: agent.folder,
   mcpServers: [],
 });
