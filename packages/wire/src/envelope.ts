@@ -72,8 +72,22 @@ export class Envelope {
   /** Every span above in a fixed order, for the walk. */
   readonly spans: readonly Span[];
 
+  /** Which of them are not absent, so that a frame with few members is quickly forgotten. */
+  private readonly filled: Int8Array;
+  private filledCount = 0;
+
   constructor() {
+    this.filled = new Int8Array(SPAN_NAMES.length);
     this.spans = SPAN_NAMES.map((name) => this[name]);
+  }
+
+  /** Places a span that was absent. */
+  place(index: number, start: number, end: number): void {
+    const span = this.spans[index]!;
+    span.start = start;
+    span.end = end;
+    this.filled[this.filledCount] = index;
+    this.filledCount += 1;
   }
 
   /** Nothing is known of this frame yet. */
@@ -83,8 +97,8 @@ export class Envelope {
     this.bytes = bytes;
     this.start = start;
     this.end = end;
-    const { spans } = this;
-    for (let index = 0; index < spans.length; index += 1) spans[index]!.start = -1;
+    for (let index = 0; index < this.filledCount; index += 1) this.spans[this.filled[index]!]!.start = -1;
+    this.filledCount = 0;
     this.promptElementCount = 0;
     this.optionCount = 0;
     if (this.promptElements.length > KEPT_ELEMENTS) this.promptElements.length = KEPT_ELEMENTS;

@@ -9,6 +9,7 @@ import type { Span } from "./spans.ts";
 import { absentSpan, spanEquals } from "./spans.ts";
 import { stringEquals } from "./string-equals.ts";
 
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const MINUS = 0x2d;
@@ -60,44 +61,56 @@ function walkObject(bytes: Buffer, from: number, end: number, level: Level, into
     const keyPast = scanner.string(keyStart);
     if (keyPast === -1) return -1;
     const escaped = scanner.sawEscape;
-    at = scanner.space(keyPast);
+    at = keyPast;
+    if (at < end && bytes[at]! <= SPACE) at = scanner.space(at);
     if (at >= end || bytes[at] !== COLON) return -1;
-    at = scanner.space(at + 1);
+    at += 1;
+    if (at < end && bytes[at]! <= SPACE) at = scanner.space(at);
     if (at >= end) return -1;
 
-    const isNew = keys.add(bytes, keyStart, keyPast - 1);
-    const valueStart = at;
+    const member = escaped ? undefined : level.find(bytes, keyStart, keyPast - 1);
+    const isNew = member === undefined ? escaped || keys.add(bytes, keyStart, keyPast - 1) : isAbsent(member, into);
     if (escaped || !isNew) {
       into.problem ??= escaped ? "escaped_key" : "duplicate_key";
       if (level === TOP && meansId(bytes, keyStart - 1, keyPast)) idInDoubt = true;
       at = scanner.value(at);
+    } else if (member === undefined) {
+      at = scanner.value(at);
     } else {
-      const member = level.find(bytes, keyStart, keyPast - 1);
-      if (member === undefined) {
-        at = scanner.value(at);
-      } else {
-        const opening = bytes[at];
-        if (opening === OPEN_BRACE && member.level !== undefined) at = walkObject(bytes, at, end, member.level, into);
-        else if (opening === OPEN_BRACKET && member.list === "options") at = walkOptions(bytes, at, end, into);
-        else if (opening === OPEN_BRACKET && member.list === "prompt") at = walkPrompt(bytes, at, end, into);
-        else at = scanner.value(at);
-        const span = spanOf(member, into);
-        span.start = valueStart;
-        span.end = at;
-      }
+      const valueStart = at;
+      const opening = bytes[at];
+      if (opening === OPEN_BRACE && member.level !== undefined) at = walkObject(bytes, at, end, member.level, into);
+      else if (opening === OPEN_BRACKET && member.list === "options") at = walkOptions(bytes, at, end, into);
+      else if (opening === OPEN_BRACKET && member.list === "prompt") at = walkPrompt(bytes, at, end, into);
+      else at = scanner.value(at);
+      place(member, valueStart, at, into);
     }
     if (at === -1) return -1;
 
-    at = scanner.space(at);
+    if (at < end && bytes[at]! <= SPACE) at = scanner.space(at);
     if (at >= end) return -1;
     if (bytes[at] === CLOSE_BRACE) return at + 1;
     if (bytes[at] !== COMMA) return -1;
-    at = scanner.space(at + 1);
+    at += 1;
+    if (at < end && bytes[at]! <= SPACE) at = scanner.space(at);
   }
 }
 
-function spanOf(member: Member, into: Envelope): Span {
-  if (member.slot !== -1) return into.spans[member.slot]!;
+function isAbsent(member: Member, into: Envelope): boolean {
+  return (member.slot === -1 ? optionSpan(member, into) : into.spans[member.slot]!).start === -1;
+}
+
+function place(member: Member, start: number, end: number, into: Envelope): void {
+  if (member.slot !== -1) {
+    into.place(member.slot, start, end);
+    return;
+  }
+  const span = optionSpan(member, into);
+  span.start = start;
+  span.end = end;
+}
+
+function optionSpan(member: Member, into: Envelope): Span {
   return (member === OPTION_ID ? into.optionIds : into.optionKinds)[into.optionCount]!;
 }
 

@@ -1,6 +1,7 @@
 // Strict JSON (RFC 8259) as a walk over bytes: it finds where a value ends and refuses what is no JSON. It builds nothing, allocates
 // nothing per value and nests no calls, so that neither size nor depth of a frame matters. It does not check UTF-8, it only says when to.
 
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -16,7 +17,7 @@ const CLOSE_BRACE = 0x7d;
 /** Words are compared lowest byte first; on a big-endian machine the byte loop does all the work. */
 const LITTLE_ENDIAN = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
 /** A view is kept from frame to frame of one chunk, but a big buffer is not held alive for it. */
-const KEPT_VIEW_BYTES = 1 << 20;
+const KEPT_WORDS = 1 << 18;
 const INITIAL_DEPTH_BITS = 1 << 10;
 const KEPT_DEPTH_BITS = 1 << 16;
 
@@ -41,26 +42,32 @@ export class Scanner {
   private wordLimit = 0;
   private highBits = 0;
   /** One bit per open object or array that is not the innermost one: 1 for an object. */
-  private depthBits = new Int32Array(INITIAL_DEPTH_BITS >> 5);
+  private depthBits: Int32Array = new Int32Array(INITIAL_DEPTH_BITS >> 5);
 
   open(bytes: Buffer, end: number): void {
-    this.bytes = bytes;
     this.end = end;
     this.highBits = 0;
     this.sawEscape = false;
-    const buffer = bytes.buffer;
-    if (this.words.buffer !== buffer) {
-      this.words = LITTLE_ENDIAN ? new Int32Array(buffer, 0, buffer.byteLength >> 2) : NO_WORDS;
-    }
-    this.base = bytes.byteOffset;
+    if (this.bytes !== bytes) this.view(bytes);
     this.wordLimit = Math.min(this.words.length, (this.base + end + 3) >> 2);
   }
 
-  /** Lets go of the frame; a small buffer's view stays for the next frame of the same chunk. */
+  /** Lets go of a big frame; a small chunk stays until another one is opened, as it often holds the next frame too. */
   close(): void {
-    this.bytes = NO_BYTES;
-    if (this.words.byteLength > KEPT_VIEW_BYTES) this.words = NO_WORDS;
+    if (this.words.length > KEPT_WORDS) {
+      this.bytes = NO_BYTES;
+      this.words = NO_WORDS;
+    }
     if (this.depthBits.length > KEPT_DEPTH_BITS >> 5) this.depthBits = new Int32Array(INITIAL_DEPTH_BITS >> 5);
+  }
+
+  private view(bytes: Buffer): void {
+    const { buffer } = bytes;
+    if (this.words.buffer !== buffer) {
+      this.words = LITTLE_ENDIAN ? new Int32Array(buffer, 0, buffer.byteLength >> 2) : NO_WORDS;
+    }
+    this.bytes = bytes;
+    this.base = bytes.byteOffset;
   }
 
   /** False means that all strings were ASCII. True means that the frame's UTF-8 has to be checked. */
@@ -74,7 +81,8 @@ export class Scanner {
     let at = from;
     while (at < end) {
       const byte = bytes[at]!;
-      if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) break;
+      if (byte > 0x20) return at;
+      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
       at += 1;
     }
     return at;
@@ -158,13 +166,16 @@ export class Scanner {
     if (from >= end || bytes[from] !== QUOTE) return -1;
     let at = this.string(from + 1);
     if (at < 0) return -1;
-    at = this.space(at);
-    return at < end && bytes[at] === COLON ? this.space(at + 1) : -1;
+    if (at < end && bytes[at]! <= SPACE) at = this.space(at);
+    if (at >= end || bytes[at] !== COLON) return -1;
+    at += 1;
+    return at < end && bytes[at]! <= SPACE ? this.space(at) : at;
   }
 
   /** From the first byte of a value to the byte after it; -1 where there is no valid JSON value. */
   value(from: number): number {
     const { bytes, end } = this;
+    let { depthBits } = this;
     let at = from;
     let depth = 0;
     let inObject = false;
@@ -173,15 +184,18 @@ export class Scanner {
       const byte = bytes[at]!;
       if (byte === QUOTE) {
         at = this.string(at + 1);
+      } else if (byte === MINUS || isDigit(byte)) {
+        at = this.number(at);
       } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
         const opensObject = byte === OPEN_BRACE;
-        at = this.space(at + 1);
+        at += 1;
+        if (at < end && bytes[at]! <= SPACE) at = this.space(at);
         if (at < end && bytes[at] === (opensObject ? CLOSE_BRACE : CLOSE_BRACKET)) {
           at += 1;
         } else {
-          if (depth >> 5 >= this.depthBits.length) this.deepen();
-          if (inObject) this.depthBits[depth >> 5]! |= 1 << (depth & 31);
-          else this.depthBits[depth >> 5]! &= ~(1 << (depth & 31));
+          if (depth >> 5 >= depthBits.length) depthBits = this.deepen();
+          if (inObject) depthBits[depth >> 5]! |= 1 << (depth & 31);
+          else depthBits[depth >> 5]! &= ~(1 << (depth & 31));
           depth += 1;
           inObject = opensObject;
           if (inObject) at = this.key(at);
@@ -189,37 +203,37 @@ export class Scanner {
           continue;
         }
       } else {
-        at = this.scalar(at, byte);
+        at = this.literal(at, byte);
       }
       if (at < 0) return -1;
       // After a value: close what ends here, or go on to the next value.
       for (;;) {
         if (depth === 0) return at;
-        at = this.space(at);
+        if (at < end && bytes[at]! <= SPACE) at = this.space(at);
         if (at >= end) return -1;
         const next = bytes[at]!;
         at += 1;
         if (next === COMMA) {
-          at = this.space(at);
+          if (at < end && bytes[at]! <= SPACE) at = this.space(at);
           if (inObject) at = this.key(at);
           if (at < 0) return -1;
           break;
         }
         if (next !== (inObject ? CLOSE_BRACE : CLOSE_BRACKET)) return -1;
         depth -= 1;
-        inObject = (this.depthBits[depth >> 5]! & (1 << (depth & 31))) !== 0;
+        inObject = (depthBits[depth >> 5]! & (1 << (depth & 31))) !== 0;
       }
     }
   }
 
-  private deepen(): void {
+  private deepen(): Int32Array {
     const deeper = new Int32Array(this.depthBits.length * 2);
     deeper.set(this.depthBits);
     this.depthBits = deeper;
+    return deeper;
   }
 
-  private scalar(at: number, byte: number): number {
-    if (byte === MINUS || isDigit(byte)) return this.number(at);
+  private literal(at: number, byte: number): number {
     if (byte === 0x74) return this.word(at, 0x72, 0x75, 0x65);
     if (byte === 0x6e) return this.word(at, 0x75, 0x6c, 0x6c);
     if (byte === 0x66)
@@ -236,25 +250,24 @@ export class Scanner {
   private number(from: number): number {
     const { bytes, end } = this;
     let at = bytes[from] === MINUS ? from + 1 : from;
-    if (at < end && bytes[at] === ZERO) at += 1;
-    else at = this.digits(at);
-    if (at < 0) return -1;
-    if (at < end && bytes[at] === POINT) at = this.digits(at + 1);
-    if (at < 0) return -1;
+    const whole = at;
+    while (at < end && isDigit(bytes[at]!)) at += 1;
+    if (at === whole || (at > whole + 1 && bytes[whole] === ZERO)) return -1;
+    if (at >= end || bytes[at]! < POINT) return at; // Most numbers end here, with a comma.
+    if (bytes[at] === POINT) {
+      at += 1;
+      const fraction = at;
+      while (at < end && isDigit(bytes[at]!)) at += 1;
+      if (at === fraction) return -1;
+    }
     if (at < end && (bytes[at]! | 0x20) === 0x65) {
       at += 1;
       if (at < end && (bytes[at] === 0x2b || bytes[at] === MINUS)) at += 1;
-      at = this.digits(at);
+      const exponent = at;
+      while (at < end && isDigit(bytes[at]!)) at += 1;
+      if (at === exponent) return -1;
     }
     return at;
-  }
-
-  /** Past one digit or more; -1 if there is none. */
-  private digits(from: number): number {
-    const { bytes, end } = this;
-    let at = from;
-    while (at < end && isDigit(bytes[at]!)) at += 1;
-    return at === from ? -1 : at;
   }
 }
 
