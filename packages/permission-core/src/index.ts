@@ -59,3 +59,17 @@ export type {
 export { busyParams, fromHelper, logParams, unavailableParams } from "./helper-protocol/from-helper.ts";
 export type { BusyParams, LogParams, UnavailableParams } from "./helper-protocol/from-helper.ts";
 export { helperProtocolSchema } from "./helper-protocol/json-schema.ts";
+export { buildRequest, buildToolCall, oneTimeOptions } from "./builder/build-request.ts";
+export type { DescribedApproval, DescribedCall } from "./builder/build-request.ts";
+export type { ApprovalDetails } from "./builder/approval-details.ts";
+export { argumentSummary } from "./builder/argument-summary.ts";
+export { complete, readRequest } from "./builder/read-request.ts";
+export type { ReadRequest } from "./builder/read-request.ts";
+export { ToolCallIds } from "./builder/tool-call-ids.ts";
+export { toolKind } from "./builder/tool-kind.ts";
+export type { ToolNames } from "./builder/tool-kind.ts";
+export { unifiedDiff, unifiedDiffOfFile } from "./builder/unified-diff.ts";
+export { isTerminal, nextStatus, statusAfter, statusRank } from "./status-order.ts";
+export { endTurn, showToolCall } from "./builder/shown-tool-call.ts";
+export type { ShownStatuses, ToolCallFrame } from "./builder/shown-tool-call.ts";
+export { ticketTable } from "./state-table.ts";
