@@ -1,0 +1,40 @@
+// Reads the daemon's session rows through all their pages and finds one session. It keeps nothing.
+import { CommandError, exitCodes } from "../display/errors.ts";
+import type { SessionRow } from "./answers.ts";
+
+/** Anything that can ask the daemon: a MasterClient or an SDK connection. */
+export type Ask = <Result>(method: string, params: object) => Promise<Result>;
+
+interface Page {
+  readonly sessions?: readonly SessionRow[];
+  readonly nextCursor?: string | null;
+}
+
+/** A daemon that repeats cursors is broken; this bound ends the loop. */
+const mostPages = 10_000;
+
+export async function sessionRows(ask: Ask, filter: { cwd?: string } = {}): Promise<SessionRow[]> {
+  const rows: SessionRow[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < mostPages; page++) {
+    const answer = await ask<Page>("_acp-master/sessions", {
+      ...filter,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    rows.push(...(answer.sessions ?? []));
+    if (answer.nextCursor === undefined || answer.nextCursor === null || answer.nextCursor === cursor) return rows;
+    cursor = answer.nextCursor;
+  }
+  return rows;
+}
+
+/** The row of one session; fails with exit code 4 when there is none. */
+export async function sessionRow(ask: Ask, sessionId: string): Promise<SessionRow> {
+  const row = (await sessionRows(ask)).find((candidate) => candidate.sessionId === sessionId);
+  if (row !== undefined) return row;
+  throw new CommandError(
+    exitCodes.notFound,
+    `no session ${sessionId}`,
+    "Run `acp-master sessions` to see the sessions there are.",
+  );
+}

@@ -1,0 +1,88 @@
+// Serves an agent's file requests inside one folder, by real path. Nothing outside the folder is read or written, links included.
+import { constants } from "node:fs";
+import { mkdir, open, realpath, stat } from "node:fs/promises";
+import { errorCode } from "../config/error-code.ts";
+import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
+
+export type FileProblem = "not_absolute" | "outside" | "not_found" | "not_a_file" | "too_large" | "failed";
+
+export class WorkspaceFileError extends Error {
+  readonly problem: FileProblem;
+
+  constructor(problem: FileProblem, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = "WorkspaceFileError";
+    this.problem = problem;
+  }
+}
+
+const largestFileBytes = 16 * 1024 * 1024;
+
+export class WorkspaceFiles {
+  readonly #root: string;
+
+  private constructor(root: string) {
+    this.#root = root;
+  }
+
+  static async open(folder: string): Promise<WorkspaceFiles> {
+    return new WorkspaceFiles(await realpath(folder));
+  }
+
+  /** `line` counts from 1; `limit` is a number of lines. */
+  async read(path: string, part: { line?: number | null; limit?: number | null } = {}): Promise<string> {
+    const real = await this.#inside(path);
+    const info = await stat(real).catch((error: unknown) => fail("not_found", "there is no such file", error));
+    if (!info.isFile()) return fail("not_a_file", "this is not a regular file");
+    if (info.size > largestFileBytes) return fail("too_large", `the file is longer than ${largestFileBytes} bytes`);
+    await using file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) =>
+      fail("failed", "the file cannot be read", error),
+    );
+    const text = await file.readFile("utf8");
+    const { line, limit } = part;
+    if ((line === undefined || line === null) && (limit === undefined || limit === null)) return text;
+    const first = Math.max(0, (line ?? 1) - 1);
+    return text
+      .split(/(?<=\n)/)
+      .slice(first, limit === undefined || limit === null ? undefined : first + limit)
+      .join("");
+  }
+
+  /** Makes missing folders on the way and replaces the file's content. */
+  async write(path: string, content: string): Promise<void> {
+    const real = await this.#inside(path);
+    await mkdir(dirname(real), { recursive: true });
+    // Again, now that every folder on the way exists: what was just resolved must still be inside.
+    const settled = await this.#inside(real);
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
+    await using file = await open(settled, flags).catch((error: unknown) =>
+      fail("failed", "the file cannot be written", error),
+    );
+    await file.writeFile(content, "utf8");
+  }
+
+  /** The real path, resolved at the nearest folder that exists. */
+  async #inside(path: string): Promise<string> {
+    if (!isAbsolute(path)) return fail("not_absolute", "the path is not absolute");
+    const real = await nearestReal(path);
+    const from = relative(this.#root, real);
+    if (from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from)) {
+      return fail("outside", "the path is outside the folder of this run");
+    }
+    return real;
+  }
+}
+
+async function nearestReal(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") return fail("failed", "the path cannot be resolved", error);
+    const parent = dirname(path);
+    return parent === path ? path : join(await nearestReal(parent), basename(path));
+  }
+}
+
+function fail(problem: FileProblem, message: string, cause?: unknown): never {
+  throw new WorkspaceFileError(problem, message, cause);
+}
