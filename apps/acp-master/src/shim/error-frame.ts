@@ -1,0 +1,29 @@
+// Answers that the shim gives in the master's place, as JSON-RPC errors under the editor's own ids.
+import { fault, type RpcError } from "../protocol/reasons.ts";
+
+/** `id` is the raw JSON value. */
+export function errorFrame(id: Buffer, error: RpcError | UnreachableError): Buffer {
+  return Buffer.concat([
+    Buffer.from('{"jsonrpc":"2.0","id":'),
+    id,
+    Buffer.from(`,"error":${JSON.stringify(error)}}\n`),
+  ]);
+}
+
+export interface UnreachableError {
+  readonly code: number;
+  readonly message: string;
+  readonly data: { readonly reason: "no_daemon" };
+}
+
+/** There is no master that could give a reason of its own. */
+export function unreachable(message: string): UnreachableError {
+  return { code: -32065, message, data: { reason: "no_daemon" } };
+}
+
+export function lostDaemon(): RpcError {
+  return fault(
+    "daemon_restarted",
+    "The acp-master daemon ended before it answered. Connect again and load the session: what it did until then is kept.",
+  );
+}
