@@ -18,6 +18,7 @@ interface Host {
 export interface PoolPorts {
   notification(session: SessionHelper | undefined, method: string, params: Readonly<Record<string, unknown>>): void;
   drained(session: SessionHelper): void;
+  unavailable(session: SessionHelper): void;
 }
 
 export class HelperPool implements AsyncDisposable {
@@ -201,6 +202,7 @@ export class HelperPool implements AsyncDisposable {
     this.#queue.delete(session);
     this.#terms.log("helper.unavailable", { session: session.facts.session });
     session.failWaiting("unavailable");
+    this.#ports.unavailable(session);
   }
 
   /** Ends the process that has been idle longest, if there is one. */

@@ -1,11 +1,10 @@
 // One running Helper program: start, handshake, link, stop. It owns the process group and stays until that is gone. The
 // Helper's stderr is kept only while it has seen no content, which is before its handshake.
+import { PROTOCOL_VERSION } from "@acp-master/permission-core";
 import { execa } from "execa";
 import { HelperLink, type LinkEnd } from "./helper-link.ts";
 import { readInitialized, type HelperHooks } from "./helper-answers.ts";
 import type { HelperSpec } from "./helper-spec.ts";
-
-export const helperProtocolVersion = 1;
 
 export type HelperLog = (event: string, fields: Readonly<Record<string, unknown>>) => void;
 
@@ -120,17 +119,17 @@ export class HelperProcess implements AsyncDisposable {
 
   #initialize(): void {
     const { master, socketDir, deadlines } = this.#terms;
-    const params = { protocolVersion: helperProtocolVersion, master, socketDir };
+    const params = { protocolVersion: PROTOCOL_VERSION, master, socketDir };
     this.link.request("helper/initialize", params, deadlines.startMs, (end) => {
       if (!end.ok) {
         if (end.fault.kind === "deadline") this.abort("start_deadline");
         else if (end.fault.kind === "error") this.abort("error");
         return;
       }
-      const answer = readInitialized(end.result);
+      const answer = readInitialized(end.result, PROTOCOL_VERSION);
       if (answer === undefined) return this.abort("wrong_shape");
-      if (answer.protocolVersion !== helperProtocolVersion) {
-        const versions = { spoken: helperProtocolVersion, offered: answer.protocolVersion };
+      if (answer.version === "other") {
+        const versions = { spoken: PROTOCOL_VERSION, offered: answer.offered };
         this.#terms.log("helper.version_mismatch", { pid: this.pid, ...versions });
         return this.abort("version_mismatch");
       }

@@ -1,8 +1,9 @@
 // The master's one door to its Helpers: the router says what happens in a session and asks for decisions; processes,
 // restarts, deadlines and the bound on processes are dealt with behind it. A question that no Helper answers in time
 // ends as a fault, never as an allow.
+import type { Preset } from "@acp-master/permission-core";
 import { HelperPool } from "./helper-pool.ts";
-import { noHooks, type HelperHooks, type Preset } from "./helper-answers.ts";
+import { noHooks, type HelperHooks } from "./helper-answers.ts";
 import { helperDeadlines, type HelperDeadlines, type HelperLog } from "./helper-process.ts";
 import { isSameProgram, type HelperSpec } from "./helper-spec.ts";
 import {
@@ -83,6 +84,7 @@ export class Helpers implements AsyncDisposable {
     this.#pool = new HelperPool(terms, options.limit, {
       notification: (session, method, params) => this.#heard(session, method, params),
       drained: (session) => options.onDrain?.(session.facts.session),
+      unavailable: (session) => this.#presets.get(session.facts.session)?.(undefined),
     });
   }
 
@@ -101,8 +103,9 @@ export class Helpers implements AsyncDisposable {
   /** Resolves with the declared presets once the Helper is ready; `undefined` when it is not ready in time or fails. */
   async presets(session: string): Promise<readonly Preset[] | undefined> {
     const found = this.#sessions.get(session);
-    if (found === undefined || found.state === "unavailable") return undefined;
-    if (found.presets !== undefined) return found.presets;
+    if (found === undefined) return undefined;
+    const isComing = found.state === "starting" || found.state === "waiting";
+    if (found.presets !== undefined || !isComing) return found.presets;
     const { startMs, sessionStartMs } = this.#ports.deadlines;
     return new Promise((resolve) => {
       const previous = this.#presets.get(session);
@@ -274,7 +277,8 @@ export class Helpers implements AsyncDisposable {
       session.idleSince = Date.now();
       this.#pool.makeRoomIfWanted();
     }
-    if (session.isNeeded) return;
+    // A Helper that is not there yet is not idle; the time begins when it has started.
+    if (session.isNeeded || session.state !== "ready") return;
     session.idleTimer = setTimeout(() => {
       this.#options.log("helper.idle", { session: session.facts.session });
       this.#pool.release(session);
@@ -288,6 +292,7 @@ export class Helpers implements AsyncDisposable {
     this.#presets.get(key)?.(presets);
     if (presets !== undefined) this.#options.onPresets(key, presets);
     this.#options.onReview?.(key, review);
+    this.#touch(session);
   }
 
   #heard(session: SessionHelper | undefined, method: string, params: Readonly<Record<string, unknown>>): void {

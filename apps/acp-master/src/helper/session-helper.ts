@@ -1,13 +1,7 @@
 // One session's dealings with its Helper: what it asks, what waits for the Helper to be ready, what keeps it running. It
 // starts and stops no process; the pool does that.
-import {
-  readSessionStarted,
-  readToolCallVerdict,
-  readVerdict,
-  type HelperHooks,
-  type Preset,
-  type Verdict,
-} from "./helper-answers.ts";
+import type { HelperVerdict, Preset } from "@acp-master/permission-core";
+import { readSessionStarted, readToolCallVerdict, readVerdict, type HelperHooks } from "./helper-answers.ts";
 import type { HelperLink, RequestEnd } from "./helper-link.ts";
 import type { HelperDeadlines, HelperLog } from "./helper-process.ts";
 import type { HelperSpec } from "./helper-spec.ts";
@@ -25,7 +19,7 @@ export interface SessionFacts {
 }
 
 export type DecisionEnd =
-  { readonly ok: true; readonly verdict: Verdict } | { readonly ok: false; readonly fault: string };
+  { readonly ok: true; readonly verdict: HelperVerdict } | { readonly ok: false; readonly fault: string };
 export type ToolCallVerdict = "pass" | "hide" | "reduced";
 export type SessionHelperState = "off" | "waiting" | "starting" | "ready" | "unavailable";
 
