@@ -67,6 +67,8 @@ export function createDemoAgent(sessions: SessionStore): AgentApp {
     .onRequest("authenticate", () => ({}))
     .onRequest("session/new", ({ params, client }) => {
       const session = sessions.create(checkedCwd(params.cwd));
+      // Saved before its first turn, so that a client may make it in one process and use it in another.
+      sessions.save(session);
       announceCommands(session, client);
       return { sessionId: session.stored.sessionId, ...settings(session) };
     })

@@ -80,6 +80,16 @@ describe("the demo agent's sessions", () => {
     });
   });
 
+  it("resumes in another process a session that never had a turn", async () => {
+    await using agent = new StartedAgent();
+    const sessionId = await agent.newSession();
+    await agent.finish();
+    await using second = new StartedAgent({ folder: agent.folder });
+    await second.initialize();
+    await second.agent.request("session/resume", { sessionId, ...place(agent) });
+    expect((await second.prompt(sessionId, "/stream 1")).stopReason).toBe("end_turn");
+  });
+
   it("runs two sessions at once and refuses a second turn in one", async () => {
     await using agent = new StartedAgent();
     const one = await agent.newSession();
