@@ -5,6 +5,7 @@ import { VERSION } from "../version.ts";
 import { registerAgents } from "./agents.ts";
 import { registerApprovals } from "./approvals.ts";
 import { registerApprove } from "./approve.ts";
+import { registerAudit } from "./audit.ts";
 import { registerCancel } from "./cancel.ts";
 import { registerClose } from "./close.ts";
 import { registerConfig } from "./config.ts";
@@ -33,6 +34,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly (
       registerApprove,
       registerDeny,
       registerPreset,
+      registerAudit,
       registerCancel,
       registerClose,
     ],
