@@ -51,19 +51,19 @@ function resolveKnown(agent: KnownAgent, options: CatalogueOptions): CatalogueEn
 
 function startOf(agent: KnownAgent, options: CatalogueOptions): Start {
   const path = { command: agent.command, args: agent.args, how: "path" } as const;
-  const tooOld = agent.node !== undefined && !isAtLeast(options.nodeVersion ?? process.versions.node, agent.node);
-  if (tooOld) return { ...path, ready: false, why: `needs Node ${agent.node?.join(".")} or newer: install that first` };
+  const notReady = (why: string): Start => ({ ...path, ready: false, why });
   const needed = [agent.command, ...(agent.needs === undefined ? [] : [agent.needs])];
   const missing = needed.filter((command) => findExecutable(command, options) === undefined);
   if (missing.length === 0) return { ...path, ready: true };
   const lacks = `${missing.join(" and ")} not found on PATH`;
-  if (agent.packages === undefined) return { ...path, ready: false, why: `${lacks}: ${agent.install}` };
+  if (agent.packages === undefined) return notReady(`${lacks}: ${agent.install}`);
+  if (agent.node !== undefined && !isAtLeast(options.nodeVersion ?? process.versions.node, agent.node)) {
+    return notReady(
+      `${lacks}, and it needs Node ${agent.node.join(".")} or newer: install that, then ${agent.install}`,
+    );
+  }
   if (findExecutable("npx", options) === undefined) {
-    return {
-      ...path,
-      ready: false,
-      why: `${lacks}, and no npx to fetch it: install Node.js with npm, then ${agent.install}`,
-    };
+    return notReady(`${lacks}, and no npx to fetch it: install Node.js with npm, then ${agent.install}`);
   }
   const why = `${lacks}; npx downloads it at the first use. To avoid that, ${agent.install}`;
   return { command: "npx", args: npxArguments(agent, agent.packages), how: "npx", ready: true, why };

@@ -20,7 +20,7 @@ const prefixes = ["LC_", "XDG_"];
  * is left out wherever it comes from: an agent is not told where its master is.
  */
 export function agentEnvironment(
-  definition: AgentDefinition,
+  definition: Pick<AgentDefinition, "env" | "passEnv">,
   parent: NodeJS.ProcessEnv,
   runMarker: string,
   platform: NodeJS.Platform = process.platform,

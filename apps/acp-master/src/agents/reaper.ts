@@ -1,9 +1,11 @@
 // Owns the small process that ends all agents when this one dies, however it dies. It does not end them while this one lives.
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import { happensWithin } from "./happens-within.ts";
 import { reaperScript } from "./reaper-script.ts";
 
 const restartAfterMs = 1000;
+const workMs = 3000;
 
 export interface ReaperOptions {
   /** Random and unguessable; the value of ACP_MASTER_RUN in the agents' environment. */
@@ -53,8 +55,12 @@ export class Reaper implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposed = true;
     clearTimeout(this.#restart);
-    this.#child?.ref();
-    this.#child?.stdin?.end();
+    const child = this.#child;
+    child?.ref();
+    child?.stdin?.end();
+    if (await happensWithin(this.#exited, workMs)) return;
+    this.#options.log?.error({ pid: child?.pid }, "the Reaper did not end and was killed; look for agents left behind");
+    child?.kill("SIGKILL");
     await this.#exited;
   }
 
@@ -70,13 +76,16 @@ export class Reaper implements AsyncDisposable {
     });
     this.#child = child;
     this.#exited = new Promise((resolve) => {
-      child.once("close", () => resolve());
+      const lost = () => {
+        if (this.#child === child) this.#lost(startedAt);
+        resolve();
+      };
+      child.once("exit", lost);
+      child.once("error", lost);
     });
     child.stdin.on("error", () => {
       // Its exit follows and starts another.
     });
-    child.once("error", () => this.#lost(startedAt));
-    child.once("exit", () => this.#lost(startedAt));
     child.unref();
     const lines = [...this.#groups].map((pgid) => `+${pgid}\n`);
     if (lines.length > 0) this.#tell(lines.join(""));

@@ -6,7 +6,7 @@ const LF = 0x0a;
 
 // Terminal control sequences as a whole: CSI, then OSC and the other string kinds, then two-character escapes.
 // oxlint-disable-next-line no-control-regex
-const escapes = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]/g;
+const escapes = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]/g;
 // Controls but tab and line feed; invisible format characters, among them those that reorder text.
 const controls = /(?![\t\n])[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
