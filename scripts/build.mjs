@@ -10,7 +10,10 @@ const programs = [
   { entry: "examples/demo-agent/src/main.ts", out: "apps/acp-master/dist/demo-agent.js" },
 ];
 
-run(bin("tsc"), ["-b"]);
+/** Tests are type checked by `npm run typecheck`; a program must not fail to build over them. */
+const projects = ["packages/wire", "packages/permission-core", "packages/helper-sdk", "examples/demo-agent", "apps/acp-master"];
+
+run(bin("tsc"), ["-b", ...projects]);
 
 const { build } = createRequire(join(root, "package.json"))("esbuild");
 await Promise.all(

@@ -1,0 +1,188 @@
+// The daemon: puts places, configuration, socket, agents, Helpers and records together, and takes them apart in order.
+
+import { randomUUID } from "node:crypto";
+import { dirname, join } from "node:path";
+import type { Socket } from "node:net";
+import { fileURLToPath } from "node:url";
+import { agentEnvironment } from "../agents/environment.ts";
+import { resolveAgents } from "../agents/catalogue.ts";
+import { Reaper } from "../agents/reaper.ts";
+import { AuditLog } from "../audit/audit-log.ts";
+import { type LoadedConfig, loadConfig } from "../config/load-config.ts";
+import { type Places, resolvePlaces } from "../config/places.ts";
+import type { Config } from "../config/schema.ts";
+import { watchConfig } from "../config/watch-config.ts";
+import { resolveHelperSpec } from "../helper/helper-spec.ts";
+import { Router } from "../router/router.ts";
+import { VERSION } from "../version.ts";
+import { createLogger, type Logger } from "./logger.ts";
+import { openMasterSocket } from "./master-socket.ts";
+import { ensurePrivateFolder } from "./private-folder.ts";
+import { readyLine } from "./ready-line.ts";
+import { onShutdownSignal, tolerateClosedOutput } from "./shutdown-signals.ts";
+import { takeStartReport } from "./start-report.ts";
+
+type StopReason = "stop" | "restart";
+
+/** Runs until it is stopped. Returns the exit code: 0 after an orderly stop, 1 when it could not start. */
+export async function serve(options: { readonly json: boolean }): Promise<number> {
+  using _output = tolerateClosedOutput();
+  const report = takeStartReport(process.env);
+  const refuse = (reason: string, error: string): number => {
+    report({ ready: false, reason, error });
+    process.stderr.write(`acp-master: ${error}\n`);
+    return 1;
+  };
+  const places = resolvePlaces(process.env);
+  const loaded = loadConfig(places.configFile);
+  if (!loaded.ok) return refuse("config", loaded.message);
+  const folder = ensurePrivateFolder(places.stateDir);
+  if (!folder.ok) return refuse(folder.reason, folder.message);
+
+  // Who has the socket is the daemon: nothing else is opened or started before.
+  let accept = (socket: Socket): void => void early.push(socket);
+  const early: Socket[] = [];
+  const opened = await openMasterSocket(places, (socket) => accept(socket));
+  if (!opened.ok) return refuse(opened.reason, opened.message);
+  await using socket = opened.socket;
+  const daemon = new Daemon(places, loaded.config);
+  accept = (client) => daemon.router.accept(client);
+  for (const client of early) accept(client);
+  const facts = { pid: process.pid, socket: socket.path, version: VERSION };
+  using _signals = onShutdownSignal({ stop: () => daemon.askToStop("stop") });
+  report({ ready: true, ...facts });
+  process.stdout.write(readyLine(facts, options.json));
+  const reason = await daemon.stopAsked;
+  await socket.stopAccepting();
+  await daemon.stop(reason);
+  return 0;
+}
+
+class Daemon {
+  readonly router: Router;
+  readonly stopAsked: Promise<StopReason>;
+  readonly #log: Logger;
+  readonly #reaper: Reaper;
+  readonly #record: AuditLog;
+  readonly #watch: Disposable;
+  readonly #places: Places;
+  readonly #idle: NodeJS.Timeout;
+  #config: Config;
+  #configProblem: string | undefined;
+  #stop!: (reason: StopReason) => void;
+
+  constructor(places: Places, config: Config) {
+    this.#places = places;
+    this.#config = config;
+    this.stopAsked = new Promise((resolve) => (this.#stop = resolve));
+    this.#log = createLogger(places, config.log.level);
+    const runMarker = randomUUID();
+    this.#reaper = Reaper.start({ runMarker, log: this.#log });
+    this.#record = AuditLog.open(places.stateDir, { sync: config.audit.sync, log: this.#log });
+    const noAgent = { env: {}, passEnv: [] };
+    this.router = new Router({
+      config,
+      agents: () => this.#agents,
+      agentRows: () => this.#agentRows,
+      reaper: this.#reaper,
+      agentEnvironment: (definition) => agentEnvironment(definition, process.env, runMarker),
+      helpers: {
+        spec: ({ agent }) =>
+          resolveHelperSpec(this.#config.agents[agent.name]?.helper ?? this.#config.helper, {
+            configDir: dirname(places.configFile),
+          }),
+        environment: agentEnvironment(noAgent, process.env, runMarker),
+        socketDir: join(places.runDir, "helpers"),
+        version: VERSION,
+        maxFrameBytes: config.limits.frameBytes,
+        limit: config.limits.helpers,
+      },
+      record: this.#record,
+      log: this.#log,
+      socketPath: places.socketPath,
+      configStatus: () => ({
+        file: places.configFile,
+        ...(this.#configProblem === undefined ? {} : { problem: this.#configProblem }),
+      }),
+      stop: (reason) => this.askToStop(reason),
+    });
+    this.#watch = watchConfig(places.configFile, (loaded) => this.#reconfigure(loaded));
+    this.#idle = setInterval(() => this.#exitWhenIdle(), 5000);
+    this.#idle.unref();
+    this.#log.info({ version: VERSION, socket: places.socketPath }, "daemon started");
+  }
+
+  askToStop(reason: StopReason): void {
+    this.#stop(reason);
+  }
+
+  /** Everything is settled, written and gone when this returns. */
+  async stop(reason: StopReason): Promise<void> {
+    clearInterval(this.#idle);
+    this.#watch[Symbol.dispose]();
+    this.#log.info({ reason }, "daemon stops");
+    await this.router.drain(this.#config.daemon.drainSeconds * 1000);
+    await this.router.stop(reason);
+    await this.#reaper[Symbol.asyncDispose]();
+    this.#record[Symbol.dispose]();
+    this.#log.info({ reason }, "daemon stopped");
+  }
+
+  #catalogue = lazily(() =>
+    resolveAgents({
+      agents: this.#config.agents,
+      demoAgent: fileURLToPath(new URL("demo-agent.js", import.meta.url)),
+      environment: process.env,
+    }),
+  );
+
+  get #agents(): ReturnType<Router["settings"]["agents"]> {
+    return new Map([...this.#catalogue.value].map(([name, entry]) => [name, entry.definition]));
+  }
+
+  get #agentRows(): readonly Record<string, unknown>[] {
+    // What is on PATH may have changed since it was looked up.
+    this.#catalogue.forget();
+    return [...this.#catalogue.value.values()].map(({ name, source, ready, how, command, why }) => ({
+      name,
+      source,
+      ready,
+      how,
+      command,
+      ...(why === undefined ? {} : { why }),
+    }));
+  }
+
+  #reconfigure(loaded: LoadedConfig): void {
+    if (!loaded.ok) {
+      this.#configProblem = loaded.message;
+      this.#log.warn({ file: this.#places.configFile }, "the changed configuration is not valid; the old one stays in force");
+      return;
+    }
+    this.#configProblem = undefined;
+    this.#config = loaded.config;
+    this.#catalogue.forget();
+    this.#log.level = loaded.config.log.level;
+    this.#log.info({ file: this.#places.configFile }, "configuration changed");
+    this.router.reconfigure(loaded.config);
+  }
+
+  #exitWhenIdle(): void {
+    const minutes = this.#config.daemon.idleExitMinutes;
+    if (minutes > 0 && this.router.idleMs() >= minutes * 60_000) this.askToStop("stop");
+  }
+}
+
+/** Looked up when it is first needed, until it is forgotten. */
+function lazily<Value>(make: () => Value): { readonly value: Value; forget(): void } {
+  let made: { readonly value: Value } | undefined;
+  return {
+    get value() {
+      made ??= { value: make() };
+      return made.value;
+    },
+    forget() {
+      made = undefined;
+    },
+  };
+}

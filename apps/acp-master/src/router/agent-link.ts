@@ -1,0 +1,270 @@
+// One agent process as an ACP peer: the requests in flight both ways, the sessions that run in it, the clients bound to
+// it. Numbers its requests from 1; keeps the agent's own ids as the bytes they are.
+
+import { Envelope, type Edit, peek, spanEquals, splice } from "@acp-master/wire";
+import type { AgentExit, AgentPeer, AgentProcess } from "../agents/agent-process.ts";
+import type { AgentDefinition } from "../agents/agent-definition.ts";
+import { fault, INVALID_REQUEST, type RpcError } from "../protocol/reasons.ts";
+import type { ClientConnection } from "./client-connection.ts";
+import { errorFrame, notificationFrame, requestFrame, resultFrame } from "./message.ts";
+import type { Session } from "./session.ts";
+
+/** A request put to the agent. Exactly one of the two is called, once. */
+export interface OutgoingCall {
+  /** The session in whose order the answer stands. */
+  readonly session?: Session | undefined;
+  /** Whose request it is: the exact text of the id that the client gave it. */
+  readonly origin?: { readonly client: ClientConnection; readonly id: string };
+  answered(envelope: Envelope): void;
+  failed(error: RpcError): void;
+}
+
+/** A request of the agent that is not answered yet. */
+export interface IncomingRequest {
+  /** The agent itself takes it back. */
+  cancelled(): void;
+  /** The process has ended: nobody waits for the answer. */
+  abandoned(): void;
+}
+
+/** A session/new, load, resume or fork that the agent has not answered. */
+export interface Creation {
+  readonly client: ClientConnection;
+  readonly cwd: string;
+  readonly additionalDirectories: readonly string[];
+  /** The session that frames named before the answer came. */
+  session: Session | undefined;
+}
+
+export interface LinkOwner {
+  update(link: AgentLink, envelope: Envelope): void;
+  /** The end of what was read at once: runs of updates go out. */
+  chunkEnd(link: AgentLink): void;
+  agentRequest(link: AgentLink, envelope: Envelope): void;
+  agentNotification(link: AgentLink, envelope: Envelope): void;
+  /** A line that is JSON but no legal message, with a readable id and a method. */
+  badRequest(link: AgentLink, envelope: Envelope): void;
+  ended(link: AgentLink, exit: AgentExit): void;
+}
+
+const SESSION_UPDATE = Buffer.from('"session/update"');
+
+export class AgentLink implements AgentPeer {
+  readonly definition: AgentDefinition;
+  readonly key: string;
+  readonly startedAt = Date.now();
+  readonly sessions = new Map<string, Session>();
+  readonly clients = new Set<ClientConnection>();
+  readonly creations = new Set<Creation>();
+  readonly incoming = new Map<string, IncomingRequest>();
+  /** Child sessions that the agent announced, and the session they belong to. */
+  readonly children = new Map<string, Session>();
+  /** Sessions that ignored a cancel: what they still send is nobody's. */
+  readonly givenUp = new Set<string>();
+  state: "starting" | "ready" | "leaving" | "ended" = "starting";
+  /** The agent's answer to `initialize`. */
+  initialized: Record<string, unknown> = {};
+  process!: AgentProcess;
+  /** An authenticate is running; the next one waits for it. */
+  authenticating: Promise<void> = Promise.resolve();
+  lateAnswers = 0;
+
+  readonly #owner: LinkOwner;
+  readonly #calls = new Map<number, OutgoingCall>();
+  readonly #envelope = new Envelope();
+  #lastCall = 0;
+
+  constructor(definition: AgentDefinition, key: string, owner: LinkOwner) {
+    this.definition = definition;
+    this.key = key;
+    this.#owner = owner;
+  }
+
+  get agent(): string {
+    return this.definition.name;
+  }
+
+  get instance(): string {
+    return this.process.instance;
+  }
+
+  get capabilities(): Readonly<Record<string, unknown>> {
+    const found = this.initialized["agentCapabilities"];
+    return typeof found === "object" && found !== null ? (found as Record<string, unknown>) : {};
+  }
+
+  /** Whether the agent announced `sessionCapabilities.<name>` (or loadSession). */
+  can(name: "load" | "list" | "resume" | "close" | "delete" | "fork"): boolean {
+    if (name === "load") return this.capabilities["loadSession"] === true;
+    const session = this.capabilities["sessionCapabilities"];
+    if (typeof session !== "object" || session === null) return false;
+    const value = (session as Record<string, unknown>)[name];
+    return value !== undefined && value !== null && value !== false;
+  }
+
+  /** Sends a request of the master's own. */
+  call(method: string, params: Buffer, call: OutgoingCall): number {
+    return this.#send((id) => requestFrame(id, method, params), call);
+  }
+
+  /** Passes a client's request on under an id of this process. `edits` change other spans of it. */
+  forward(
+    source: { bytes: Buffer; start: number; end: number; id: { start: number; end: number } },
+    edits: readonly Edit[],
+    call: OutgoingCall,
+  ): number {
+    return this.#send((id) => {
+      const all = [...edits, { start: source.id.start, end: source.id.end, bytes: Buffer.from(id, "latin1") }];
+      return splice(
+        source.bytes,
+        source.start,
+        source.end,
+        all.toSorted((a, b) => a.start - b.start),
+      );
+    }, call);
+  }
+
+  notify(method: string, params: Buffer): void {
+    this.process.write(notificationFrame(method, params));
+  }
+
+  /** Writes a whole frame, LF included. False: the agent does not read and its queue is full. */
+  write(frame: Buffer): boolean {
+    return this.state !== "ended" && this.process.write(frame);
+  }
+
+  /** Tells the agent that nobody needs the answer any more; the answer is still awaited. */
+  cancelCall(id: number): void {
+    if (this.#calls.has(id)) this.notify("$/cancel_request", Buffer.from(`{"requestId":${id}}`));
+  }
+
+  /** The client whose request went to the agent under this id. */
+  originOf(text: string): OutgoingCall["origin"] {
+    return this.#calls.get(callNumber(text))?.origin;
+  }
+
+  /** `id` is the exact text of the agent's id. Answers what is not answered yet, once. */
+  answer(id: string, result: Buffer): void {
+    if (this.incoming.delete(id)) this.write(resultFrame(id, result));
+  }
+
+  refuse(id: string, error: RpcError): void {
+    if (this.incoming.delete(id)) this.write(errorFrame(id, error));
+  }
+
+  /** A client's answer, already under the agent's id. */
+  relayAnswer(id: string, frame: Buffer): void {
+    if (this.incoming.delete(id)) this.write(frame);
+  }
+
+  // -- AgentPeer
+
+  frame(bytes: Buffer, start: number, end: number): void {
+    const envelope = this.#envelope;
+    peek(bytes, start, end, envelope);
+    switch (envelope.kind) {
+      case "notification":
+        if (spanEquals(bytes, envelope.method, SESSION_UPDATE)) this.#owner.update(this, envelope);
+        else this.#owner.agentNotification(this, envelope);
+        return;
+      case "response":
+        this.#response(envelope);
+        return;
+      case "request":
+        this.#owner.agentRequest(this, envelope);
+        return;
+      case "invalid":
+        this.#invalid(envelope);
+    }
+  }
+
+  chunkEnd(): void {
+    this.#owner.chunkEnd(this);
+  }
+
+  exited(exit: AgentExit): void {
+    this.state = "ended";
+    const calls = [...this.#calls.values()];
+    this.#calls.clear();
+    const incoming = [...this.incoming.values()];
+    this.incoming.clear();
+    for (const request of incoming) request.abandoned();
+    const error = exitError(this.agent, exit);
+    for (const call of calls) call.failed(error);
+    this.#owner.ended(this, exit);
+  }
+
+  /** A response that waited in its session's lane. */
+  resume(frame: Buffer): void {
+    this.frame(frame, 0, frame.length - 1);
+  }
+
+  #send(frame: (id: string) => Buffer, call: OutgoingCall): number {
+    const id = ++this.#lastCall;
+    if (this.state === "ended") {
+      call.failed(fault("agent_exited", `The agent ${this.agent} has ended; send the request again to start it anew.`));
+      return id;
+    }
+    this.#calls.set(id, call);
+    if (!this.process.write(frame(String(id)))) {
+      this.#calls.delete(id);
+      call.failed(fault("busy", `The agent ${this.agent} does not read its input; try again when it goes on.`));
+    }
+    return id;
+  }
+
+  #response(envelope: Envelope): void {
+    const id = callId(envelope);
+    const call = this.#calls.get(id);
+    if (!call) {
+      this.lateAnswers++;
+      return;
+    }
+    if (call.session?.lane.busy) {
+      call.session.lane.follow(Buffer.from(envelope.bytes.subarray(envelope.start, envelope.end + 1)));
+      return;
+    }
+    this.#owner.chunkEnd(this);
+    this.#calls.delete(id);
+    call.answered(envelope);
+  }
+
+  #invalid(envelope: Envelope): void {
+    const { bytes, start, end } = envelope;
+    const isResponse = envelope.method.start < 0 && (envelope.result.start >= 0 || envelope.error.start >= 0);
+    if (isResponse && envelope.id.start >= 0) {
+      const id = callId(envelope);
+      const call = this.#calls.get(id);
+      this.#calls.delete(id);
+      call?.failed({
+        code: INVALID_REQUEST,
+        message: `The agent ${this.agent} sent an answer that is no legal JSON-RPC response.`,
+      });
+      return;
+    }
+    if (envelope.method.start >= 0 && envelope.id.start >= 0) {
+      this.#owner.badRequest(this, envelope);
+      return;
+    }
+    this.process.noise(bytes.subarray(start, end));
+  }
+}
+
+/** Ids match by their exact bytes: `1e0` and `"1"` are none of ours. */
+function callId(envelope: Envelope): number {
+  return callNumber(envelope.bytes.toString("latin1", envelope.id.start, envelope.id.end));
+}
+
+const callNumber = (text: string): number => (/^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0);
+
+export function exitError(agent: string, exit: AgentExit): RpcError {
+  if (exit.cause === "failed_to_start") {
+    return fault("agent_failed_to_start", exit.message, { stderrTail: exit.stderrTail });
+  }
+  return fault("agent_exited", exit.message, {
+    exitCode: exit.exitCode,
+    signal: exit.signal,
+    stderrTail: exit.stderrTail,
+    agent,
+  });
+}

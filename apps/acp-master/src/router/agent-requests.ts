@@ -1,0 +1,223 @@
+// What agents ask and tell, besides session/update: permissions become tickets, everything else goes to the one client that
+// can take it, or is answered at once.
+
+import { type Edit, type Envelope, readString, splice } from "@acp-master/wire";
+import { fault, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, type RpcError } from "../protocol/reasons.ts";
+import type { AgentLink } from "./agent-link.ts";
+import type { ClientConnection } from "./client-connection.ts";
+import { needsCapability } from "./client-capabilities.ts";
+import { idText, keep, underId } from "./kept-frame.ts";
+import { errorFrame } from "./message.ts";
+import { REFUSED_UNSEEN } from "./permission-requests.ts";
+import type { Router } from "./router.ts";
+import type { Session } from "./session.ts";
+
+const PERMISSION = "session/request_permission";
+
+export function agentRequest(router: Router, link: AgentLink, envelope: Envelope): void {
+  const method = readString(envelope.bytes, envelope.method) ?? "";
+  const id = idText(envelope);
+  if (envelope.sessionId.start < 0) {
+    requestWithoutSession(router, link, envelope, method);
+    return;
+  }
+  const agentId = readString(envelope.bytes, envelope.sessionId);
+  const known = agentId === undefined ? undefined : (link.sessions.get(agentId) ?? link.children.get(agentId));
+  const session = known ?? router.early.sessionFor(link, envelope);
+  if (session === "waits") return;
+  if (method === PERMISSION) {
+    if (session?.lane.busy) session.lane.follow(keep(envelope).bytes);
+    else router.permissions.ask(link, session, envelope);
+    return;
+  }
+  if (!session) {
+    refuseAgent(link, id, fault("unknown_session", `acp-master knows no session of this id for "${method}".`));
+    return;
+  }
+  if (session.lane.busy) {
+    session.lane.follow(keep(envelope).bytes);
+    return;
+  }
+  if (session.presetInForce?.refuseWrites && (method === "fs/write_text_file" || method === "terminal/create")) {
+    refuseAgent(link, id, fault("refused_by_preset", `The session's approvals preset does not allow "${method}".`));
+    return;
+  }
+  const target = targetOf(session, envelope, method);
+  if (!target.ok) refuseAgent(link, id, target.error);
+  else put(router, link, { client: target.client, session, method }, envelope);
+}
+
+export function agentNotification(router: Router, link: AgentLink, envelope: Envelope): void {
+  const method = readString(envelope.bytes, envelope.method) ?? "";
+  if (method === "$/cancel_request") {
+    const { requestId } = envelope;
+    if (requestId.start < 0) return;
+    link.incoming.get(envelope.bytes.toString("latin1", requestId.start, requestId.end))?.cancelled();
+    return;
+  }
+  const frame = Buffer.from(envelope.bytes.subarray(envelope.start, envelope.end + 1));
+  if (method === "elicitation/complete") {
+    const key = elicitationKey(link, readString(envelope.bytes, envelope.elicitationId));
+    router.elicitations.get(key)?.outbox.send(frame);
+    router.elicitations.delete(key);
+    return;
+  }
+  if (envelope.sessionId.start < 0) {
+    for (const client of link.clients) if (!client.closed) client.outbox.send(frame);
+    return;
+  }
+  const agentId = readString(envelope.bytes, envelope.sessionId) ?? "";
+  const session = link.sessions.get(agentId) ?? link.children.get(agentId);
+  if (!session) return;
+  if (session.lane.busy) {
+    session.lane.follow(frame);
+    return;
+  }
+  for (const [client, attachment] of session.attachments) {
+    client.outbox.send(toClient(session, keep(envelope)), attachment, session.log.end);
+  }
+}
+
+/** JSON with an id and a method that is no legal request. A permission is refused, the rest gets an error. */
+export function badAgentRequest(link: AgentLink, envelope: Envelope): void {
+  const id = idText(envelope);
+  const method = readString(envelope.bytes, envelope.method);
+  link.incoming.set(id, { cancelled: () => {}, abandoned: () => {} });
+  if (method === PERMISSION) link.answer(id, REFUSED_UNSEEN);
+  else link.refuse(id, { code: INVALID_REQUEST, message: `This is no legal JSON-RPC request (${envelope.problem}).` });
+}
+
+type Target =
+  { readonly ok: true; readonly client: ClientConnection } | { readonly ok: false; readonly error: RpcError };
+
+function targetOf(session: Session, envelope: Envelope, method: string): Target {
+  const terminalId = readString(envelope.bytes, envelope.terminalId);
+  if (method.startsWith("terminal/") && method !== "terminal/create" && terminalId !== undefined) {
+    const owner = session.terminals.get(terminalId);
+    if (owner?.closed || owner?.halfClosed) return { ok: false, error: clientGone(method) };
+    if (owner) return { ok: true, client: owner };
+  }
+  const client = session.primary(method);
+  if (client) return { ok: true, client };
+  const message = needsCapability(method)
+    ? `No client of this session can serve "${method}".`
+    : `No client is attached to this session that could answer "${method}".`;
+  return { ok: false, error: fault("no_client", message) };
+}
+
+const clientGone = (method: string): RpcError =>
+  fault("client_gone", `The client that was asked for "${method}" is gone; it is asked of no other one.`);
+
+function requestWithoutSession(router: Router, link: AgentLink, envelope: Envelope, method: string): void {
+  const id = idText(envelope);
+  const { requestId } = envelope;
+  if (method === "elicitation/create" && requestId.start >= 0) {
+    // The id is one of the requests that this process was sent; it becomes the client's own id for it.
+    const origin = link.originOf(envelope.bytes.toString("latin1", requestId.start, requestId.end));
+    if (origin && !origin.client.closed && origin.client.identity.capabilities.serves(method)) {
+      const edits: Edit[] = [{ ...requestId, bytes: Buffer.from(origin.id, "latin1") }];
+      put(router, link, { client: origin.client, session: undefined, method }, envelope, edits);
+      return;
+    }
+    refuseAgent(link, id, fault("no_client", "The client whose request this elicitation belongs to cannot show it."));
+    return;
+  }
+  const [only, second] = [...link.clients].filter((client) => client.isController);
+  if (only && !second && only.identity.capabilities.serves(method)) {
+    put(router, link, { client: only, session: undefined, method }, envelope);
+    return;
+  }
+  refuseAgent(link, id, { code: METHOD_NOT_FOUND, message: `"${method}" without a sessionId has no single receiver.` });
+}
+
+/** Refuses a request that was not put to anybody. */
+function refuseAgent(link: AgentLink, id: string, error: RpcError): void {
+  link.write(errorFrame(id, error));
+}
+
+interface Recipient {
+  readonly client: ClientConnection;
+  readonly session: Session | undefined;
+  readonly method: string;
+}
+
+/** Puts the agent's request to one client. It is sent at most once, and answered exactly once. */
+function put(router: Router, link: AgentLink, to: Recipient, envelope: Envelope, edits: readonly Edit[] = []): void {
+  const { client, session, method } = to;
+  const id = idText(envelope);
+  const request = keep(envelope);
+  const attachment = session?.attachments.get(client);
+  const position = !session || !attachment || attachment.gated ? 0 : session.log.end;
+  const seconds = waitSeconds(router, method);
+  let timer: NodeJS.Timeout | undefined;
+  const done = (): void => clearTimeout(timer);
+
+  const elicitation = readString(envelope.bytes, envelope.elicitationId);
+  if (method === "elicitation/create" && elicitation !== undefined) {
+    router.elicitations.set(elicitationKey(link, elicitation), client);
+  }
+
+  const number = client.askFrame(
+    (clientId) => {
+      const all = [...edits, ...outwardEdits(session, request), { ...request.id, bytes: Buffer.from(clientId) }];
+      return splice(
+        request.bytes,
+        request.start,
+        request.end,
+        all.toSorted((a, b) => a.start - b.start),
+      );
+    },
+    {
+      answered: (answer) => {
+        done();
+        const terminalId = readString(answer.bytes, answer.resultTerminalId);
+        if (method === "terminal/create" && session && terminalId !== undefined) session.terminals.set(terminalId, client);
+        link.relayAnswer(id, underId(answer, id));
+      },
+      malformed: () => {
+        done();
+        link.refuse(id, { code: INTERNAL_ERROR, message: `The client's answer to "${method}" was no legal response.` });
+      },
+      lost: () => {
+        done();
+        link.refuse(id, clientGone(method));
+      },
+    },
+    attachment,
+    position,
+  );
+  link.incoming.set(id, {
+    cancelled: () => client.cancelQuestion(number),
+    abandoned: () => {
+      done();
+      client.withdraw(number, "tell");
+    },
+  });
+  if (seconds > 0) {
+    timer = setTimeout(() => {
+      client.withdraw(number, "tell");
+      link.refuse(id, fault("no_client", `The client has not answered "${method}" for ${seconds} s.`));
+    }, seconds * 1000);
+    timer.unref();
+  }
+}
+
+/** How long a client may take; 0: as long as it wants. Waiting for a process to exit is no silence. */
+function waitSeconds(router: Router, method: string): number {
+  if (method === "elicitation/create") return router.config.approvals.timeoutSeconds;
+  if (method.startsWith("terminal/") && method !== "terminal/create") return 0;
+  return router.config.limits.clientSeconds;
+}
+
+const elicitationKey = (link: AgentLink, elicitationId: string | undefined): string =>
+  `${link.instance}\0${elicitationId ?? ""}`;
+
+function outwardEdits(session: Session | undefined, envelope: Envelope): Edit[] {
+  if (!session?.renamed || readString(envelope.bytes, envelope.sessionId) !== session.agentId) return [];
+  return [{ ...envelope.sessionId, bytes: session.sessionIdBytes }];
+}
+
+function toClient(session: Session, envelope: Envelope): Buffer {
+  const edits = outwardEdits(session, envelope);
+  return edits.length === 0 ? envelope.bytes : splice(envelope.bytes, envelope.start, envelope.end, edits);
+}

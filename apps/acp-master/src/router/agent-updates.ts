@@ -1,0 +1,327 @@
+// The way of an update from an agent to its clients: session → lane → guard and status → position in the log →
+// attachments. Runs of frames that need nothing leave as one slice.
+
+import { type Envelope, readString, spanBytes, spanEquals, splice } from "@acp-master/wire";
+import type { AgentLink } from "./agent-link.ts";
+import { keep, reopened } from "./kept-frame.ts";
+import { json, notificationFrame } from "./message.ts";
+import type { Router } from "./router.ts";
+import type { Session } from "./session.ts";
+import { type UpdateKind, updateKind } from "./update-kind.ts";
+
+/** Clients further behind than this hold up the agent, until they are this near again. */
+const MAX_LAG_BYTES = 16 * 1024 * 1024;
+const RESUME_LAG_BYTES = 4 * 1024 * 1024;
+/** A client that reads nothing for this long holds nobody up any longer. */
+const STALL_MS = 30_000;
+const PACE_MS = 20;
+const MAX_JUDGED_TOOLS = 1024;
+
+const TERMINAL = new Set(["completed", "failed"]);
+const TOOL_CALL = Buffer.from('"tool_call"');
+
+/** Consecutive frames of one chunk that all go the same way. */
+interface Run {
+  readonly session: Session;
+  readonly bytes: Buffer;
+  readonly start: number;
+  end: number;
+}
+
+interface Pace {
+  readonly lanes: Set<Session>;
+  timer: NodeJS.Timeout | undefined;
+}
+
+export class AgentUpdates {
+  readonly #router: Router;
+  #run: Run | undefined;
+  #runLink: AgentLink | undefined;
+  /** The session of the last frame, by the raw bytes of its id: most frames come in long runs of one session. */
+  #last: { link: AgentLink; session: Session } | undefined;
+  readonly #paces = new Map<AgentLink, Pace>();
+
+  constructor(router: Router) {
+    this.#router = router;
+  }
+
+  update(link: AgentLink, envelope: Envelope): void {
+    const session = this.#sessionOf(link, envelope);
+    if (!session) {
+      this.flush(link);
+      this.#router.early.unknownUpdate(link, envelope);
+      return;
+    }
+    const kind = updateKind(envelope.bytes, envelope.sessionUpdate);
+    if (kind.class === "plain" && !session.lane.busy && !session.replaying) {
+      this.#extend(link, session, envelope);
+      return;
+    }
+    this.flush(link);
+    if (session.replaying && kind.history) {
+      session.replaying.dropped++;
+      session.replaying.lastAt = Date.now();
+      return;
+    }
+    if (kind.class === "tool") this.#toolUpdate(link, session, envelope);
+    else if (session.lane.busy) session.lane.follow(frameBytes(envelope));
+    else this.#deliver(session, envelope, kind);
+  }
+
+  /** A frame that waited in the lane. Responses and requests go back to where they came from. */
+  continued(link: AgentLink, session: Session, frame: Buffer, verdict: "pass" | "hide" | "reduced" | undefined): void {
+    if (verdict === undefined) {
+      link.resume(frame);
+      this.flush(link);
+      return;
+    }
+    this.#judged(link, session, reopened(frame), verdict);
+  }
+
+  /** Ends the run: its frames get their position and leave. */
+  flush(link: AgentLink): void {
+    const run = this.#run;
+    if (!run) return;
+    this.#run = undefined;
+    run.session.append(run.bytes.subarray(run.start, run.end + 1));
+    this.#slowDown(this.#runLink ?? link, run.session);
+  }
+
+  /** A session's lane is full, or has room again. */
+  pace(link: AgentLink, session: Session, full: boolean): void {
+    const pace = this.#pace(link);
+    if (full) pace.lanes.add(session);
+    else pace.lanes.delete(session);
+    this.#applyPace(link, pace);
+  }
+
+  #extend(link: AgentLink, session: Session, envelope: Envelope): void {
+    const { bytes, start, end } = envelope;
+    const run = this.#run;
+    if (run && run.session === session && run.bytes === bytes && run.end + 1 === start) {
+      run.end = end;
+      return;
+    }
+    this.flush(link);
+    this.#run = { session, bytes, start, end };
+    this.#runLink = link;
+  }
+
+  #sessionOf(link: AgentLink, envelope: Envelope): Session | undefined {
+    const last = this.#last;
+    if (last && last.link === link && spanEquals(envelope.bytes, envelope.sessionId, last.session.agentIdBytes)) {
+      if (link.sessions.get(last.session.agentId) === last.session) return last.session;
+    }
+    const agentId = readString(envelope.bytes, envelope.sessionId);
+    if (agentId === undefined) return undefined;
+    const session = link.sessions.get(agentId) ?? link.children.get(agentId);
+    if (session && session.agentId === agentId) this.#last = { link, session };
+    return session;
+  }
+
+  #toolUpdate(link: AgentLink, session: Session, envelope: Envelope): void {
+    const { helpers } = this.#router.permissions;
+    const hooks = helpers.hooks(session.key);
+    if (hooks.toolSeen) helpers.toolSeen(session.key, this.#helperParams(session, envelope));
+    const toolCallId = readString(envelope.bytes, envelope.updateToolCallId) ?? "";
+    if (hooks.toolCall && toolCallId !== "") {
+      const judged = session.judgedTools.get(toolCallId);
+      if (judged === undefined) {
+        const answer = session.lane.await(frameBytes(envelope));
+        const asked = helpers.toolCall(session.key, this.#helperParams(session, envelope), (verdict, final) => {
+          if (final || verdict === "hide") this.#remember(session, toolCallId, verdict === "hide" ? "hide" : "pass");
+          answer(verdict);
+        });
+        if (!asked) answer("pass");
+        return;
+      }
+      if (judged === "hide") {
+        if (session.lane.busy) session.lane.await(frameBytes(envelope))("hide");
+        else this.#judged(link, session, envelope, "hide");
+        return;
+      }
+    }
+    if (session.lane.busy) session.lane.await(frameBytes(envelope))("pass");
+    else this.#deliver(session, envelope, updateKind(envelope.bytes, envelope.sessionUpdate));
+  }
+
+  #judged(link: AgentLink, session: Session, envelope: Envelope, verdict: "pass" | "hide" | "reduced"): void {
+    const kind = updateKind(envelope.bytes, envelope.sessionUpdate);
+    const toolCallId = readString(envelope.bytes, envelope.updateToolCallId) ?? "";
+    if (verdict === "pass") {
+      this.#deliver(session, envelope, kind);
+    } else if (verdict === "reduced" || session.shownTools.has(toolCallId)) {
+      this.#deliver(session, reopened(reducedFrame(session, envelope)), kind);
+    } else {
+      // Hidden for good, but a terminal status still ends a question about this call.
+      this.#ended(session, toolCallId, readString(envelope.bytes, envelope.updateStatus));
+    }
+    this.#slowDown(link, session);
+  }
+
+  /** Guard and status, then the log. */
+  #deliver(session: Session, envelope: Envelope, kind: UpdateKind): void {
+    switch (kind.class) {
+      case "tool":
+        this.#deliverTool(session, envelope);
+        return;
+      case "snapshot":
+        this.#noteState(session, envelope, kind.name);
+        session.appendSnapshot(kind.name, frameBytes(envelope));
+        return;
+      case "subagent":
+        this.#noteChild(session, envelope);
+        session.hasOptionalKinds = true;
+        break;
+      case "optional":
+        session.hasOptionalKinds = true;
+        break;
+      case "plain":
+        break;
+    }
+    session.append(envelope.bytes.subarray(envelope.start, envelope.end + 1));
+  }
+
+  #deliverTool(session: Session, envelope: Envelope): void {
+    const { bytes } = envelope;
+    const toolCallId = readString(bytes, envelope.updateToolCallId) ?? "";
+    this.#ended(session, toolCallId, readString(bytes, envelope.updateStatus));
+    const { tickets } = this.#router.permissions;
+    if (tickets.guarded(session.key, toolCallId)) {
+      const held = session.tools.hold(toolCallId, frameBytes(envelope));
+      if (held === "held") return;
+      if (held !== "passes") {
+        for (const frame of held) this.#released(session, frame);
+        return;
+      }
+    }
+    this.#appendTool(session, envelope, toolCallId);
+  }
+
+  /** What the guard held goes out, in order, ahead of anything newer for that tool call. */
+  release(session: Session, toolCallId: string): void {
+    for (const frame of session.tools.release(toolCallId)) this.#released(session, frame);
+  }
+
+  #released(session: Session, frame: Buffer): void {
+    const envelope = reopened(frame);
+    this.#appendTool(session, envelope, readString(frame, envelope.updateToolCallId) ?? "");
+  }
+
+  #appendTool(session: Session, envelope: Envelope, toolCallId: string): void {
+    const { bytes, start, end } = envelope;
+    const sessionUpdate = spanEquals(bytes, envelope.sessionUpdate, TOOL_CALL) ? "tool_call" : "tool_call_update";
+    const status = readString(bytes, envelope.updateStatus);
+    if (session.shownTools.size >= MAX_JUDGED_TOOLS) session.shownTools.clear();
+    session.shownTools.add(toolCallId);
+    const corrected =
+      toolCallId === "" ? undefined : session.tools.correctedStatus(toolCallId, { sessionUpdate, status });
+    if (corrected === undefined) session.append(bytes.subarray(start, end + 1));
+    else session.append(splice(bytes, start, end, [{ ...envelope.updateStatus, bytes: json(corrected) }]));
+  }
+
+  #ended(session: Session, toolCallId: string, status: string | undefined): void {
+    if (status !== undefined && TERMINAL.has(status)) {
+      this.#router.permissions.tickets.terminalStatus(session.key, toolCallId);
+    }
+  }
+
+  #noteState(session: Session, envelope: Envelope, kind: string): void {
+    if (kind === "current_mode_update") {
+      const modeId = readString(envelope.bytes, envelope.currentModeId);
+      if (modeId !== undefined) session.currentModeId = modeId;
+    } else if (kind === "config_option_update" && envelope.updateConfigOptions.start >= 0) {
+      session.configOptions = spanBytes(envelope.bytes, envelope.updateConfigOptions);
+    }
+  }
+
+  #noteChild(session: Session, envelope: Envelope): void {
+    const child = readString(envelope.bytes, envelope.updateSessionId);
+    if (child === undefined || !session.route || session.route.sessions.has(child)) return;
+    session.route.children.set(child, session);
+  }
+
+  #remember(session: Session, toolCallId: string, verdict: "pass" | "hide"): void {
+    if (session.judgedTools.size >= MAX_JUDGED_TOOLS) {
+      const oldest = session.judgedTools.keys().next();
+      if (!oldest.done) session.judgedTools.delete(oldest.value);
+    }
+    session.judgedTools.set(toolCallId, verdict);
+  }
+
+  #helperParams(session: Session, envelope: Envelope): Buffer {
+    const { bytes, params, sessionId } = envelope;
+    if (!session.renamed) return spanBytes(bytes, params);
+    return Buffer.concat([
+      bytes.subarray(params.start, sessionId.start),
+      session.sessionIdBytes,
+      bytes.subarray(sessionId.end, params.end),
+    ]);
+  }
+
+  // A log that is kept in memory cannot let a client fall behind for ever: far behind, the agent waits; a client that
+  // does not read at all is dropped.
+  #slowDown(link: AgentLink, session: Session): void {
+    session.trimLog();
+    if (session.lag <= MAX_LAG_BYTES) return;
+    const pace = this.#pace(link);
+    if (pace.timer) return;
+    const stalledAt = new Map([...session.attachments].map(([client, attachment]) => [client, attachment.cursor]));
+    let since = Date.now();
+    pace.timer = setInterval(() => {
+      if (session.lag <= RESUME_LAG_BYTES || link.state === "ended") {
+        clearInterval(pace.timer);
+        pace.timer = undefined;
+        this.#applyPace(link, pace);
+        return;
+      }
+      for (const [client, attachment] of session.attachments) {
+        if (stalledAt.get(client) !== attachment.cursor) {
+          stalledAt.set(client, attachment.cursor);
+          since = Date.now();
+        }
+      }
+      if (Date.now() - since < STALL_MS) return;
+      for (const [client, attachment] of session.attachments) {
+        if (attachment.lag > RESUME_LAG_BYTES) client.drop("this client does not read its updates");
+      }
+    }, PACE_MS);
+    this.#applyPace(link, pace);
+  }
+
+  #pace(link: AgentLink): Pace {
+    let pace = this.#paces.get(link);
+    if (!pace) {
+      pace = { lanes: new Set(), timer: undefined };
+      this.#paces.set(link, pace);
+    }
+    return pace;
+  }
+
+  #applyPace(link: AgentLink, pace: Pace): void {
+    if (pace.timer || pace.lanes.size > 0) {
+      link.process.pause();
+      return;
+    }
+    this.#paces.delete(link);
+    if (link.state !== "ended") link.process.resume();
+  }
+}
+
+/** The frame with its LF, copied: it is kept longer than the chunk it came in. */
+const frameBytes = (envelope: Envelope): Buffer => keep(envelope).bytes;
+
+/** Of a tool call that stays hidden only its id and status are shown. */
+function reducedFrame(session: Session, envelope: Envelope): Buffer {
+  const { bytes } = envelope;
+  const status = envelope.updateStatus.start < 0 ? undefined : spanBytes(bytes, envelope.updateStatus);
+  const params = Buffer.concat([
+    Buffer.from('{"sessionId":'),
+    session.agentIdBytes,
+    Buffer.from(',"update":{"sessionUpdate":"tool_call_update","toolCallId":'),
+    spanBytes(bytes, envelope.updateToolCallId),
+    ...(status ? [Buffer.from(',"status":'), status] : []),
+    Buffer.from("}}"),
+  ]);
+  return notificationFrame("session/update", params);
+}

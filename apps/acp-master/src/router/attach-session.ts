@@ -1,0 +1,175 @@
+// session/load and session/resume. A live session is joined here and the agent hears nothing of it; one that is not known
+// here is opened in the agent, with its route registered before.
+
+import { type Envelope, readString } from "@acp-master/wire";
+import { fault, type RpcError } from "../protocol/reasons.ts";
+import type { AgentLink, Creation } from "./agent-link.ts";
+import { acquireFor } from "./binding.ts";
+import type { ClientConnection } from "./client-connection.ts";
+import { idText, keep } from "./kept-frame.ts";
+import { type OpenParams, lost, readOpenParams, relay, withoutOurMeta } from "./open-session.ts";
+import { attachResult, openedFrame, rememberOpened } from "./opened-result.ts";
+import type { Router } from "./router.ts";
+import type { Session } from "./session.ts";
+
+/** Of these a client that resumes gets the latest, after the answer. */
+const SNAPSHOTS = [
+  "available_commands_update",
+  "current_mode_update",
+  "config_option_update",
+  "session_info_update",
+  "usage_update",
+];
+
+type Manner = "load" | "resume";
+
+export async function attachSession(
+  router: Router,
+  client: ClientConnection,
+  envelope: Envelope,
+  manner: Manner,
+): Promise<void> {
+  const frame = keep(envelope);
+  const id = idText(frame);
+  const sessionId = readString(frame.bytes, frame.sessionId);
+  if (sessionId === undefined) {
+    return client.refuse(id, { code: -32602, message: '"sessionId" is missing or is no string.' });
+  }
+  const known = router.sessions.get(sessionId);
+  if (known) return joinKnown(router, client, { session: known, id, manner });
+  if (client.identity.role === "observer" || client.identity.agent === undefined) {
+    return client.refuse(id, unknownSession(sessionId));
+  }
+  const checked = await readOpenParams(frame);
+  if (!checked.ok) return client.refuse(id, checked.error);
+  const acquired = await acquireFor(router, client, checked.params.agent, "session");
+  if (!acquired.ok) return client.refuse(id, acquired.error);
+  if (client.closed) return;
+  const meanwhile = router.sessions.get(sessionId);
+  if (meanwhile) return joinKnown(router, client, { session: meanwhile, id, manner });
+  openInAgent(router, client, { frame, manner, link: acquired.link, place: checked.params });
+}
+
+const unknownSession = (sessionId: string): RpcError =>
+  fault("unknown_session", `There is no session ${JSON.stringify(sessionId.slice(0, 200))} here. List the sessions with session/list.`);
+
+interface Join {
+  readonly session: Session;
+  readonly id: string;
+  readonly manner: Manner;
+}
+
+function joinKnown(router: Router, client: ClientConnection, join: Join): void {
+  const { session, id } = join;
+  if (session.opening) {
+    // One load of it is on its way to the agent; this one shares its end.
+    session.opening.push((error) => (error ? client.refuse(id, error) : joinLive(router, client, join)));
+    return;
+  }
+  if (!session.route) return client.refuse(id, lost(session));
+  joinLive(router, client, join);
+}
+
+/** The attach happens at one position: what was before comes first (load only), then the answer, then the rest. */
+function joinLive(router: Router, client: ClientConnection, { session, id, manner }: Join): void {
+  if (client.closed) return;
+  if (session.route) router.updates.flush(session.route);
+  if (session.attachments.has(client)) router.detach(client, session);
+  const mark = session.log.end;
+  router.attach(client, session, manner === "load" ? session.log.start : mark);
+  const attachment = session.attachments.get(client)!;
+  attachment.gated = false;
+  client.respond(id, attachResult(session), attachment, mark);
+  if (manner === "resume") {
+    for (const kind of SNAPSHOTS) {
+      const frame = session.snapshot(kind);
+      if (frame) client.outbox.send(session.outward(frame) ?? frame, attachment, mark);
+    }
+  }
+  client.outbox.pump();
+  router.controllerReady(client, session);
+}
+
+interface Opening {
+  readonly frame: Envelope;
+  readonly manner: Manner;
+  readonly link: AgentLink;
+  readonly place: OpenParams;
+}
+
+function openInAgent(router: Router, client: ClientConnection, opening: Opening): void {
+  const { frame, manner, link, place } = opening;
+  const id = idText(frame);
+  const agentId = router.sessions.agentIdOf(link.agent, readString(frame.bytes, frame.sessionId) ?? "");
+  const method = agentMethod(link, manner);
+  if (!method) {
+    return client.refuse(
+      id,
+      fault("unknown_session", `The agent ${link.agent} cannot load sessions, and this one does not run here. Start a new session.`),
+    );
+  }
+  const session = router.openSession(link, { ...place, agentId });
+  session.provisional = true;
+  session.opening = [];
+  const creation: Creation = {
+    client,
+    cwd: place.cwd,
+    additionalDirectories: place.additionalDirectories,
+    session,
+  };
+  link.creations.add(creation);
+  router.attach(client, session, 0);
+  const attachment = session.attachments.get(client)!;
+  // A load replays before its answer; of a resume nothing is to be seen before.
+  attachment.gated = manner === "resume";
+  if (manner === "resume" && method === "session/load") session.replaying = { dropped: 0, lastAt: 0 };
+
+  const edits = withoutOurMeta(frame);
+  if (session.renamed) edits.push({ ...frame.sessionId, bytes: session.agentIdBytes });
+  if (method !== `session/${manner}`) edits.push({ ...frame.method, bytes: Buffer.from(JSON.stringify(method)) });
+  const end = (error: RpcError | undefined): void => {
+    link.creations.delete(creation);
+    const joiners = session.opening ?? [];
+    session.opening = undefined;
+    if (error) router.removeSession(session, "closed");
+    for (const joiner of joiners) joiner(error);
+    router.early.settled(link);
+    router.pool.consider(link);
+  };
+  const call = link.forward(frame, edits, {
+    session,
+    origin: { client, id },
+    answered: (answer) => {
+      if (answer.result.start < 0) {
+        relay(client, id, answer);
+        end(fault("unknown_session", "The agent could not load this session; it said so to the client that asked first."));
+        return;
+      }
+      session.replaying = undefined;
+      const kept = keep(answer);
+      rememberOpened(session, kept);
+      const mark = session.log.end;
+      router.permissions.sessionOpened(session);
+      router.permissions.whenPresetsKnown(session, () => {
+        client.relayAnswer(id, openedFrame(session, id, kept), session.attachments.get(client), mark);
+        attachment.gated = false;
+        client.outbox.pump();
+        router.sessionOpened(session);
+        if (session.attachments.has(client)) router.controllerReady(client, session);
+        end(undefined);
+      });
+    },
+    failed: (error) => {
+      client.refuse(id, error);
+      end(error);
+    },
+  });
+  client.inFlight.set(id, { cancel: () => link.cancelCall(call) });
+}
+
+/** How the agent opens a session that it knows; undefined: it cannot. */
+function agentMethod(link: AgentLink, manner: Manner): "session/load" | "session/resume" | undefined {
+  if (manner === "resume" && link.can("resume")) return "session/resume";
+  if (link.can("load")) return "session/load";
+  return link.can("resume") ? "session/resume" : undefined;
+}

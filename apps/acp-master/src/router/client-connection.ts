@@ -1,0 +1,313 @@
+// One client: a socket with ACP on it. Owns the socket, the order of what leaves, and the questions put to this client.
+// What a frame means is the router's business.
+
+import { randomBytes } from "node:crypto";
+import type { Socket } from "node:net";
+import { Envelope, FrameReader, FrameWriter, peek, readString } from "@acp-master/wire";
+import { fault, INVALID_REQUEST, PARSE_ERROR, type RpcError } from "../protocol/reasons.ts";
+import { type ClientCapabilities, clientCapabilities } from "./client-capabilities.ts";
+import { errorFrame, notificationFrame, requestFrame, resultFrame } from "./message.ts";
+import type { Attachment } from "./attachment.ts";
+import { Outbox } from "./outbox.ts";
+
+const CLOSE_MS = 2000;
+const MAX_BAD_LINES = 20;
+const MAX_DEFERRED = 256;
+const HTTP = /^(?:GET|POST|PUT|HEAD|OPTIONS|DELETE|PATCH|CONNECT|TRACE|PRI) \S+ HTTP\/\d/;
+
+/** A question put to the client; exactly one of the three is called, once. */
+export interface Question {
+  answered(envelope: Envelope): void;
+  /** An answer that is neither a result nor an error. */
+  malformed(): void;
+  /** The client is gone. */
+  lost(): void;
+}
+
+export interface ClientOwner {
+  request(client: ClientConnection, envelope: Envelope): void;
+  notification(client: ClientConnection, envelope: Envelope): void;
+  /** No more input; answers still due are delivered. */
+  halfClosed(client: ClientConnection): void;
+  gone(client: ClientConnection): void;
+}
+
+/** What `initialize` settled for this connection. */
+export interface ClientIdentity {
+  readonly name: string;
+  readonly role: "controller" | "observer";
+  /** undefined: asks only the master. */
+  readonly agent: string | undefined;
+  readonly events: boolean;
+  readonly capabilities: ClientCapabilities;
+}
+
+const ANONYMOUS: ClientIdentity = {
+  name: "",
+  role: "observer",
+  agent: undefined,
+  events: false,
+  capabilities: clientCapabilities({}),
+};
+
+export class ClientConnection {
+  readonly clientId: string;
+  readonly outbox: Outbox;
+  identity: ClientIdentity = ANONYMOUS;
+  state: "new" | "initializing" | "ready" = "new";
+  /** Input has ended: no controller and no primary any more. */
+  halfClosed = false;
+  closed = false;
+  lateAnswers = 0;
+  /** Requests of this client that are not answered, by the exact text of their id. */
+  readonly inFlight = new Map<string, { cancel(): void }>();
+
+  readonly #socket: Socket;
+  readonly #owner: ClientOwner;
+  readonly #reader: FrameReader;
+  readonly #writer: FrameWriter;
+  readonly #envelope = new Envelope();
+  /** Random per connection, so that an answer to an earlier connection's question never fits here. */
+  readonly #idPrefix = randomBytes(8).toString("hex");
+  readonly #questions = new Map<number, Question>();
+  /** What came while `initialize` was being answered, in order. */
+  #deferred: Buffer[] = [];
+  #lastQuestion = 0;
+  #badLines = 0;
+  #firstLine = true;
+
+  constructor(socket: Socket, clientId: string, maxFrameBytes: number, owner: ClientOwner) {
+    this.clientId = clientId;
+    this.#socket = socket;
+    this.#owner = owner;
+    this.#writer = new FrameWriter(socket, {
+      onDrain: () => this.outbox.pump(),
+      onError: () => this.close(),
+    });
+    this.outbox = new Outbox(this.#writer, (what) => this.drop(`this client does not read: ${what}`));
+    this.#reader = new FrameReader(socket, maxFrameBytes, {
+      frame: (bytes, start, end) => this.#frame(bytes, start, end),
+      tooLong: (limit) => {
+        this.outbox.send(
+          errorFrame("null", fault("frame_too_long", `A line of over ${limit} bytes was received; the connection is closed.`)),
+        );
+        this.#end();
+      },
+      ended: (cause) => this.#inputEnded(cause),
+    });
+    socket.once("close", () => this.close());
+  }
+
+  get isController(): boolean {
+    return this.identity.role === "controller" && !this.halfClosed && !this.closed;
+  }
+
+  /** Registers before it writes. Returns the number by which the question can be withdrawn. */
+  ask(method: string, params: Buffer, question: Question, attachment?: Attachment, position?: number): number {
+    return this.askFrame((id) => requestFrame(id, method, params), question, attachment, position);
+  }
+
+  /** As `ask`, for a request whose frame is an agent's with another id. */
+  askFrame(
+    frame: (id: string) => Buffer,
+    question: Question,
+    attachment?: Attachment,
+    position?: number,
+    sent?: () => void,
+  ): number {
+    const number = ++this.#lastQuestion;
+    this.#questions.set(number, question);
+    this.outbox.send(frame(this.#questionId(number)), attachment, position, sent);
+    return number;
+  }
+
+  /** Takes a question back: the client is told, a late answer is dropped. */
+  withdraw(number: number, tell: "tell" | "forget", attachment?: Attachment, position?: number): void {
+    if (!this.#questions.delete(number) || tell === "forget") return;
+    const params = Buffer.from(`{"requestId":${this.#questionId(number)}}`);
+    this.outbox.send(notificationFrame("$/cancel_request", params), attachment, position);
+  }
+
+  /** Tells the client that a question is cancelled, and still waits for its answer. */
+  cancelQuestion(number: number): void {
+    if (!this.#questions.has(number)) return;
+    this.outbox.send(
+      notificationFrame("$/cancel_request", Buffer.from(`{"requestId":${this.#questionId(number)}}`)),
+    );
+  }
+
+  respond(id: string, result: Buffer, attachment?: Attachment, position?: number): void {
+    this.#answered(resultFrame(id, result), id, attachment, position);
+  }
+
+  refuse(id: string, error: RpcError, attachment?: Attachment, position?: number): void {
+    this.#answered(errorFrame(id, error), id, attachment, position);
+  }
+
+  /** An agent's answer, already under this client's id. */
+  relayAnswer(id: string, frame: Buffer, attachment?: Attachment, position?: number): void {
+    this.#answered(frame, id, attachment, position);
+  }
+
+  notify(method: string, params: Buffer, attachment?: Attachment, position?: number): void {
+    this.outbox.send(notificationFrame(method, params), attachment, position);
+  }
+
+  /** Keeps a frame until `resumeDeferred`. */
+  defer(envelope: Envelope): void {
+    if (this.#deferred.length >= MAX_DEFERRED) {
+      this.drop(`${MAX_DEFERRED} messages came before "initialize" was answered`);
+      return;
+    }
+    this.#deferred.push(Buffer.from(envelope.bytes.subarray(envelope.start, envelope.end + 1)));
+  }
+
+  resumeDeferred(): void {
+    const frames = this.#deferred;
+    this.#deferred = [];
+    for (const frame of frames) this.#frame(frame, 0, frame.length - 1);
+  }
+
+  /** Cuts the client off, saying why. */
+  drop(reason: string): void {
+    if (this.closed) return;
+    this.outbox.clear();
+    this.#writer.write(notificationFrame("_acp-master/closing", Buffer.from(JSON.stringify({ reason }))));
+    this.close();
+  }
+
+  /** Ends the connection after what is written. Safe to call twice. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.outbox.clear();
+    this.#end();
+    const questions = [...this.#questions.values()];
+    this.#questions.clear();
+    for (const question of questions) question.lost();
+    this.inFlight.clear();
+    this.#owner.gone(this);
+  }
+
+  /** Resolves when the socket is closed and all that was written has left; bounded. */
+  async closeAndFlush(): Promise<void> {
+    const closed = this.#socket.destroyed ? Promise.resolve() : new Promise<void>((resolve) => this.#socket.once("close", () => resolve()));
+    this.close();
+    // The peer may keep its side open; once ours is flushed nothing is owed to it.
+    if (this.#socket.writableFinished) this.#socket.destroy();
+    else this.#socket.once("finish", () => this.#socket.destroy());
+    const timer = setTimeout(() => this.#socket.destroy(), CLOSE_MS);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  destroy(): void {
+    this.close();
+    this.#socket.destroy();
+  }
+
+  #questionId(number: number): string {
+    return `"${this.#idPrefix}-${number}"`;
+  }
+
+  #answered(frame: Buffer, id: string, attachment?: Attachment, position?: number): void {
+    if (this.closed) return;
+    this.inFlight.delete(id);
+    this.outbox.send(frame, attachment, position);
+    if (this.halfClosed && this.inFlight.size === 0 && this.#deferred.length === 0) this.#endWhenEmpty();
+  }
+
+  #inputEnded(cause?: Error): void {
+    if (this.closed || this.halfClosed) return;
+    if (cause) {
+      this.close();
+      return;
+    }
+    this.halfClosed = true;
+    this.#owner.halfClosed(this);
+    const questions = [...this.#questions.values()];
+    this.#questions.clear();
+    for (const question of questions) question.lost();
+    if (this.inFlight.size === 0) this.#endWhenEmpty();
+  }
+
+  #endWhenEmpty(): void {
+    if (this.outbox.waiting === 0) this.close();
+    else this.outbox.send(Buffer.alloc(0), undefined, 0, () => this.close());
+  }
+
+  #end(): void {
+    this.#writer.end();
+    // A peer that never closes its side must not keep the socket for ever.
+    const timer = setTimeout(() => this.#socket.destroy(), CLOSE_MS);
+    timer.unref();
+    this.#socket.once("close", () => clearTimeout(timer));
+  }
+
+  #frame(bytes: Buffer, start: number, end: number): void {
+    if (this.closed) return;
+    const envelope = this.#envelope;
+    peek(bytes, start, end, envelope);
+    if (this.#firstLine) {
+      this.#firstLine = false;
+      if (envelope.kind === "invalid" && HTTP.test(bytes.toString("latin1", start, Math.min(end, start + 2048)))) {
+        this.destroy();
+        return;
+      }
+    }
+    if (envelope.kind === "invalid") {
+      this.#badLine(envelope);
+      return;
+    }
+    this.#badLines = 0;
+    if (envelope.kind === "request") this.#owner.request(this, envelope);
+    else if (envelope.kind === "notification") this.#owner.notification(this, envelope);
+    else this.#response(envelope);
+  }
+
+  #response(envelope: Envelope): void {
+    const question = this.#takeQuestion(envelope);
+    if (question) question.answered(envelope);
+    else this.lateAnswers++;
+  }
+
+  #takeQuestion(envelope: Envelope): Question | undefined {
+    const id = readString(envelope.bytes, envelope.id);
+    if (id === undefined || !id.startsWith(`${this.#idPrefix}-`)) return undefined;
+    const number = Number(id.slice(this.#idPrefix.length + 1));
+    const question = this.#questions.get(number);
+    if (!question || `${this.#idPrefix}-${number}` !== id) return undefined;
+    this.#questions.delete(number);
+    return question;
+  }
+
+  #badLine(envelope: Envelope): void {
+    const answersSomething = envelope.method.start < 0 && (envelope.result.start >= 0 || envelope.error.start >= 0);
+    if (answersSomething) {
+      // A response is never answered, not even a malformed one.
+      this.#takeQuestion(envelope)?.malformed();
+    } else {
+      const id = envelope.id.start < 0 ? "null" : envelope.bytes.toString("latin1", envelope.id.start, envelope.id.end);
+      this.outbox.send(errorFrame(id, badLineError(envelope)));
+    }
+    if (++this.#badLines >= MAX_BAD_LINES) this.drop(`${MAX_BAD_LINES} lines in a row were no valid messages`);
+  }
+}
+
+function badLineError(envelope: Envelope): RpcError {
+  switch (envelope.problem) {
+    case "batch":
+      return { code: INVALID_REQUEST, message: "Batches are not part of this protocol; send one message a line." };
+    case "not_object":
+      return { code: INVALID_REQUEST, message: "A message is a JSON object." };
+    case "duplicate_key":
+      return { code: INVALID_REQUEST, message: "A member of the message's envelope is there twice." };
+    case "escaped_key":
+      return { code: INVALID_REQUEST, message: "A member name of the message's envelope is written with escapes." };
+    case "bad_envelope":
+      return { code: INVALID_REQUEST, message: 'This is no JSON-RPC 2.0 request: check "jsonrpc", "id", "method" and "params".' };
+    case "not_json":
+    case undefined:
+      return { code: PARSE_ERROR, message: "This line is no JSON." };
+  }
+}

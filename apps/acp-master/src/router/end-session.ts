@@ -1,0 +1,105 @@
+// session/close and session/delete: what ends a session for good, and what is only a leave.
+
+import { type Envelope, parseFrame, readString } from "@acp-master/wire";
+import { fault, NOT_FOUND, type RpcError } from "../protocol/reasons.ts";
+import type { AgentLink } from "./agent-link.ts";
+import type { ClientConnection } from "./client-connection.ts";
+import { forwardToAgent, inwardEdits } from "./forward.ts";
+import { idText, underId } from "./kept-frame.ts";
+import { EMPTY_OBJECT, json } from "./message.ts";
+import { cancelTurn } from "./prompts.ts";
+import type { Router } from "./router.ts";
+import type { Session } from "./session.ts";
+
+export function closeSession(router: Router, client: ClientConnection, envelope: Envelope): void {
+  const id = idText(envelope);
+  const reached = router.reach(client, envelope);
+  if (!reached.ok) return client.refuse(id, reached.error);
+  const { session } = reached;
+  const others = session.controllers().some((other) => other !== client);
+  if (others) {
+    router.detach(client, session);
+    return client.respond(id, EMPTY_OBJECT);
+  }
+  const link = session.route;
+  // Some agents lose a session that never had a turn: it stays, nobody is attached.
+  if (link && !session.hadTurn && link.can("close")) {
+    router.detach(client, session);
+    return client.respond(id, EMPTY_OBJECT);
+  }
+  settle(router, session);
+  if (!link?.can("close")) {
+    router.removeSession(session, "closed");
+    return client.respond(id, EMPTY_OBJECT);
+  }
+  forwardEnd(router, client, { link, session, envelope });
+}
+
+/** By the master itself, for `acp-master close`: everybody is detached. */
+export function closeForAll(router: Router, session: Session, done: () => void): void {
+  settle(router, session);
+  const link = session.route;
+  if (!link?.can("close")) {
+    router.removeSession(session, "closed");
+    return done();
+  }
+  const end = (): void => {
+    router.removeSession(session, "closed");
+    done();
+  };
+  link.call("session/close", json({ sessionId: session.agentId }), { answered: end, failed: end });
+}
+
+export async function deleteSession(router: Router, client: ClientConnection, envelope: Envelope): Promise<void> {
+  const id = idText(envelope);
+  if (client.identity.role === "observer") {
+    return client.refuse(id, fault("observer", "This connection only looks on; connect as a controller to delete."));
+  }
+  const session = router.sessions.get(readString(envelope.bytes, envelope.sessionId));
+  if (!session) return forwardToAgent(router, client, envelope);
+  if (session.controllers().some((other) => other !== client)) {
+    return client.refuse(id, fault("busy", "Another client is attached to this session; it cannot be deleted now."));
+  }
+  settle(router, session);
+  const link = session.route;
+  if (!link?.can("delete")) {
+    router.removeSession(session, "closed");
+    return client.respond(id, EMPTY_OBJECT);
+  }
+  forwardEnd(router, client, { link, session, envelope });
+}
+
+/** Nothing of the session may be left open when the agent is told. */
+function settle(router: Router, session: Session): void {
+  router.permissions.tickets.sessionClosed(session.key);
+  cancelTurn(router, session, () => true);
+}
+
+function forwardEnd(
+  router: Router,
+  client: ClientConnection,
+  what: { link: AgentLink; session: Session; envelope: Envelope },
+): void {
+  const { link, session, envelope } = what;
+  const id = idText(envelope);
+  const call = link.forward(envelope, inwardEdits(session, envelope), {
+    session,
+    origin: { client, id },
+    answered: (answer) => {
+      const attachment = session.attachments.get(client);
+      const position = session.log.end;
+      const isGone = answer.result.start >= 0 || errorCode(answer) === NOT_FOUND;
+      if (answer.result.start >= 0) client.relayAnswer(id, underId(answer, id), attachment, position);
+      else if (isGone) client.respond(id, EMPTY_OBJECT, attachment, position);
+      else client.relayAnswer(id, underId(answer, id), attachment, position);
+      if (isGone) router.removeSession(session, "closed");
+    },
+    failed: (error: RpcError) => client.refuse(id, error),
+  });
+  client.inFlight.set(id, { cancel: () => link.cancelCall(call) });
+}
+
+function errorCode(answer: Envelope): number | undefined {
+  const error = parseFrame(answer.bytes, answer.error.start, answer.error.end) as { code?: unknown } | null;
+  return typeof error?.code === "number" ? error.code : undefined;
+}

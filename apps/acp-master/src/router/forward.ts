@@ -1,0 +1,91 @@
+// A client's request or notification that the master only passes on, and its answer back.
+
+import { type Edit, type Envelope, readString, splice } from "@acp-master/wire";
+import type { AgentLink } from "./agent-link.ts";
+import { acquireFor } from "./binding.ts";
+import type { ClientConnection } from "./client-connection.ts";
+import { idText, keep, underId } from "./kept-frame.ts";
+import { lost, relay } from "./open-session.ts";
+import type { Router } from "./router.ts";
+import type { Session } from "./session.ts";
+
+/** For attached controllers. `succeeded` runs after the client has its answer. */
+export function forwardInSession(
+  router: Router,
+  client: ClientConnection,
+  envelope: Envelope,
+  succeeded?: (session: Session, answer: Envelope) => void,
+  outward?: (session: Session, answer: Envelope) => Buffer,
+): void {
+  const id = idText(envelope);
+  const reached = router.reach(client, envelope);
+  if (!reached.ok) return client.refuse(id, reached.error);
+  const { session } = reached;
+  const link = session.route;
+  if (!link) return client.refuse(id, lost(session));
+  const call = link.forward(envelope, inwardEdits(session, envelope), {
+    session,
+    origin: { client, id },
+    answered: (answer) => {
+      client.relayAnswer(id, outward?.(session, answer) ?? underId(answer, id), session.attachments.get(client), session.log.end);
+      if (answer.result.start >= 0) succeeded?.(session, answer);
+    },
+    failed: (error) => client.refuse(id, error),
+  });
+  client.inFlight.set(id, { cancel: () => link.cancelCall(call) });
+}
+
+/** Without a session: the process that the client is bound to. */
+export async function forwardToAgent(router: Router, client: ClientConnection, envelope: Envelope): Promise<void> {
+  const frame = keep(envelope);
+  const id = idText(frame);
+  const acquired = await acquireFor(router, client, undefined, "connection");
+  if (!acquired.ok) return client.refuse(id, acquired.error);
+  passOn(client, acquired.link, frame, id);
+}
+
+/** Sign-in belongs to the process and so to all its clients: one at a time. */
+export async function authenticate(router: Router, client: ClientConnection, envelope: Envelope): Promise<void> {
+  const frame = keep(envelope);
+  const id = idText(frame);
+  const acquired = await acquireFor(router, client, undefined, "connection");
+  if (!acquired.ok) return client.refuse(id, acquired.error);
+  const { link } = acquired;
+  const previous = link.authenticating;
+  const finished = previous.then(() => new Promise<void>((resolve) => passOn(client, link, frame, id, resolve)));
+  link.authenticating = finished;
+  await finished;
+}
+
+function passOn(client: ClientConnection, link: AgentLink, frame: Envelope, id: string, done?: () => void): void {
+  const call = link.forward(frame, [], {
+    origin: { client, id },
+    answered: (answer) => {
+      relay(client, id, answer);
+      done?.();
+    },
+    failed: (error) => {
+      client.refuse(id, error);
+      done?.();
+    },
+  });
+  client.inFlight.set(id, { cancel: () => link.cancelCall(call) });
+}
+
+/** A notification of the client: to the session's agent, or to the agent it is bound to; never starts one. */
+export function forwardNotification(router: Router, client: ClientConnection, envelope: Envelope): void {
+  if (envelope.sessionId.start < 0) {
+    const frame = Buffer.from(envelope.bytes.subarray(envelope.start, envelope.end + 1));
+    for (const link of router.pool.links) if (link.clients.has(client)) link.write(frame);
+    return;
+  }
+  const session = router.sessions.get(readString(envelope.bytes, envelope.sessionId));
+  if (!session?.route || client.identity.role === "observer" || !session.attachments.has(client)) return;
+  session.route.write(splice(envelope.bytes, envelope.start, envelope.end, inwardEdits(session, envelope)));
+}
+
+/** What differs for the agent. */
+export const inwardEdits = (session: Session, envelope: Envelope): Edit[] =>
+  session.renamed && envelope.sessionId.start >= 0
+    ? [{ ...envelope.sessionId, bytes: session.agentIdBytes }]
+    : [];

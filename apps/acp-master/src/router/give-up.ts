@@ -1,0 +1,53 @@
+// The ladder for agents that ignore a cancel: after a while the client gets its answer from here, the session leaves the
+// process, and the process is ended.
+
+import type { AgentLink } from "./agent-link.ts";
+import { answerCancelled, failTurn } from "./prompts.ts";
+import type { Router } from "./router.ts";
+import type { Session } from "./session.ts";
+import type { Turn } from "./turn-queue.ts";
+
+const STOP_AFTER_MS = 30_000;
+
+export class GiveUp {
+  readonly #router: Router;
+  readonly #watched = new Map<Session, NodeJS.Timeout>();
+
+  constructor(router: Router) {
+    this.#router = router;
+  }
+
+  /** The turn was cancelled; from now on the agent owes its answer. */
+  watch(session: Session, turn: Turn): void {
+    this.unwatch(session);
+    const timer = setTimeout(() => {
+      this.#watched.delete(session);
+      if (session.turns.current === turn && session.route) this.#giveUp(session, turn, session.route);
+    }, this.#router.config.sessions.cancelSeconds * 1000);
+    timer.unref();
+    this.#watched.set(session, timer);
+  }
+
+  unwatch(session: Session): void {
+    clearTimeout(this.#watched.get(session));
+    this.#watched.delete(session);
+  }
+
+  #giveUp(session: Session, turn: Turn, link: AgentLink): void {
+    const router = this.#router;
+    router.settings.log.warn({ agent: link.agent, instance: link.instance, session: session.sessionId }, "cancel ignored");
+    router.permissions.tickets.sessionClosed(session.key);
+    answerCancelled(session, turn);
+    link.state = "leaving";
+    link.givenUp.add(session.agentId);
+    link.sessions.delete(session.agentId);
+    session.route = undefined;
+    session.state = "lost";
+    session.lane.clear();
+    session.turns.end(turn);
+    failTurn(router, session);
+    router.changed(session);
+    const timer = setTimeout(() => void router.pool.retire(link), STOP_AFTER_MS);
+    timer.unref();
+  }
+}

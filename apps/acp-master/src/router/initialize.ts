@@ -1,0 +1,127 @@
+// initialize of a client: who it is, which agent it wants, what that agent can do through the master.
+
+import { type Envelope, parseFrame } from "@acp-master/wire";
+import { fault, INVALID_PARAMS, INVALID_REQUEST, type RpcError } from "../protocol/reasons.ts";
+import { VERSION } from "../version.ts";
+import type { ClientConnection, ClientIdentity } from "./client-connection.ts";
+import { clientCapabilities } from "./client-capabilities.ts";
+import { idText, keep } from "./kept-frame.ts";
+import { json } from "./message.ts";
+import type { Router } from "./router.ts";
+
+type Read = { readonly ok: true; readonly identity: ClientIdentity } | { readonly ok: false; readonly error: RpcError };
+
+export async function initialize(router: Router, client: ClientConnection, envelope: Envelope): Promise<void> {
+  const frame = keep(envelope);
+  const id = idText(frame);
+  if (client.state !== "new") {
+    return client.refuse(id, { code: INVALID_REQUEST, message: "This connection is initialised already." });
+  }
+  const read = readIdentity(router, frame);
+  if (!read.ok) return client.refuse(id, read.error);
+  const { identity } = read;
+  const ours = { version: VERSION, clientId: client.clientId };
+  if (identity.agent === undefined) {
+    client.identity = identity;
+    client.state = "ready";
+    return client.respond(id, json(masterAlone(ours)));
+  }
+  const found = router.definition(identity.agent);
+  if (!found.ok) return client.refuse(id, found.error);
+  client.state = "initializing";
+  const live = router.pool.any(identity.agent);
+  const acquired = live
+    ? ({ ok: true, link: live } as const)
+    : await router.pool.acquire(found.definition, identity.capabilities, false);
+  if (!acquired.ok) {
+    client.state = "new";
+    client.refuse(id, acquired.error);
+  } else {
+    client.identity = identity;
+    client.state = "ready";
+    client.respond(id, json(throughMaster(acquired.link.initialized, ours)));
+  }
+  client.resumeDeferred();
+}
+
+function readIdentity(router: Router, frame: Envelope): Read {
+  const params = record(
+    frame.params.start < 0 ? {} : parseFrame(frame.bytes, frame.params.start, frame.params.end),
+  );
+  const version = params["protocolVersion"];
+  if (typeof version !== "number" || !Number.isInteger(version) || version < 1) {
+    const message = '"protocolVersion" must be a whole number from 1 on; acp-master speaks version 1.';
+    return { ok: false, error: { code: INVALID_PARAMS, message } };
+  }
+  const ours = record(record(params["_meta"])["acp-master"]);
+  const theirVersion = ours["version"];
+  if (theirVersion !== undefined && theirVersion !== VERSION) {
+    const message = `This program is acp-master ${JSON.stringify(theirVersion)}, the running daemon is ${VERSION}. Run "acp-master restart" with the newer one.`;
+    return { ok: false, error: fault("version_mismatch", message, { daemon: VERSION, client: theirVersion }) };
+  }
+  const { role, agent, events } = ours;
+  if (role !== undefined && role !== "controller" && role !== "observer") {
+    return { ok: false, error: { code: INVALID_PARAMS, message: 'The role is "controller" or "observer".' } };
+  }
+  if (agent !== undefined && agent !== null && typeof agent !== "string") {
+    return { ok: false, error: { code: INVALID_PARAMS, message: "The agent is a name or null." } };
+  }
+  const name = record(params["clientInfo"])["name"];
+  return {
+    ok: true,
+    identity: {
+      name: typeof name === "string" ? name.slice(0, 200) : "",
+      role: role ?? "controller",
+      agent: agent === null ? undefined : (agent ?? defaultAgent(router)),
+      events: events === true,
+      capabilities: clientCapabilities(params["clientCapabilities"]),
+    },
+  };
+}
+
+/** The configured one, else the only or first one that the configuration names, else the one that is always there. */
+function defaultAgent(router: Router): string {
+  return router.config.defaultAgent ?? Object.keys(router.config.agents)[0] ?? "demo";
+}
+
+const SESSION_BASICS = { list: {}, resume: {}, close: {} };
+
+function masterAlone(ours: Record<string, unknown>): Record<string, unknown> {
+  return {
+    protocolVersion: 1,
+    agentCapabilities: { loadSession: true, sessionCapabilities: SESSION_BASICS },
+    agentInfo: { name: "acp-master", title: "acp-master", version: VERSION },
+    authMethods: [],
+    _meta: { "acp-master": ours },
+  };
+}
+
+/** The agent's answer, with what the master can always do, and without what it does not carry. */
+function throughMaster(agent: Record<string, unknown>, ours: Record<string, unknown>): Record<string, unknown> {
+  const capabilities = record(agent["agentCapabilities"]);
+  const mcp = capabilities["mcpCapabilities"];
+  const { acp: _, ...mcpCapabilities } = record(mcp);
+  return {
+    ...agent,
+    protocolVersion: 1,
+    agentCapabilities: {
+      ...capabilities,
+      ...(mcp === undefined ? {} : { mcpCapabilities }),
+      loadSession: true,
+      sessionCapabilities: { ...record(capabilities["sessionCapabilities"]), ...withoutKnown(capabilities) },
+    },
+    _meta: { ...record(agent["_meta"]), "acp-master": ours },
+  };
+}
+
+/** The basics that the agent does not announce itself; what it announces keeps its own form. */
+function withoutKnown(capabilities: Record<string, unknown>): Record<string, unknown> {
+  const announced = record(capabilities["sessionCapabilities"]);
+  return Object.fromEntries(
+    Object.entries(SESSION_BASICS).filter(([name]) => announced[name] === undefined || announced[name] === null),
+  );
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}

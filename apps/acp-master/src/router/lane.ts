@@ -1,0 +1,83 @@
+// The frames of one session that wait for a Helper's verdict, and all that came after them. An empty lane is the fast
+// path: nothing enters it.
+
+const MAX_FRAMES = 1000;
+const MAX_BYTES = 8 * 1024 * 1024;
+
+export type Verdict = "pass" | "hide" | "reduced";
+
+interface Place {
+  readonly frame: Buffer;
+  verdict: Verdict | "none" | "pending";
+}
+
+export class Lane {
+  readonly #places: Place[] = [];
+  readonly #deliver: (frame: Buffer, verdict: Verdict | undefined) => void;
+  readonly #full: (full: boolean) => void;
+  #bytes = 0;
+  #delivering = false;
+  #wasFull = false;
+
+  /** `full` is told when the bound is reached and again when there is room. */
+  constructor(deliver: (frame: Buffer, verdict: Verdict | undefined) => void, full: (full: boolean) => void) {
+    this.#deliver = deliver;
+    this.#full = full;
+  }
+
+  /** Whether frames have to queue here. False while the lane itself hands one out. */
+  get busy(): boolean {
+    return this.#places.length > 0 && !this.#delivering;
+  }
+
+  /** Waits behind what is there. */
+  follow(frame: Buffer): void {
+    this.#add({ frame, verdict: "none" });
+  }
+
+  /** Waits for a verdict; the returned function gives it. */
+  await(frame: Buffer): (verdict: Verdict) => void {
+    const place: Place = { frame, verdict: "pending" };
+    this.#add(place);
+    return (verdict) => {
+      if (place.verdict !== "pending") return;
+      place.verdict = verdict;
+      this.#drain();
+    };
+  }
+
+  /** Nothing waits any more: the session or its process is gone. */
+  clear(): void {
+    this.#places.length = 0;
+    this.#bytes = 0;
+    this.#tell();
+  }
+
+  #add(place: Place): void {
+    this.#places.push(place);
+    this.#bytes += place.frame.length;
+    this.#tell();
+  }
+
+  #drain(): void {
+    if (this.#delivering) return;
+    this.#delivering = true;
+    try {
+      for (let place = this.#places[0]; place && place.verdict !== "pending"; place = this.#places[0]) {
+        this.#places.shift();
+        this.#bytes -= place.frame.length;
+        this.#deliver(place.frame, place.verdict === "none" ? undefined : place.verdict);
+      }
+    } finally {
+      this.#delivering = false;
+    }
+    this.#tell();
+  }
+
+  #tell(): void {
+    const isFull = this.#places.length >= MAX_FRAMES || this.#bytes >= MAX_BYTES;
+    if (isFull === this.#wasFull) return;
+    this.#wasFull = isFull;
+    this.#full(isFull);
+  }
+}

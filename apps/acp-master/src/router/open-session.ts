@@ -1,0 +1,164 @@
+// session/new and session/fork: the two requests whose result names a session that did not exist before.
+
+import { stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import { type Edit, type Envelope, parseFrame, readString, removeMember } from "@acp-master/wire";
+import { fault, type RpcError } from "../protocol/reasons.ts";
+import type { AgentLink, Creation } from "./agent-link.ts";
+import { acquireFor } from "./binding.ts";
+import type { ClientConnection } from "./client-connection.ts";
+import { idText, isObjectSpan, keep, underId } from "./kept-frame.ts";
+import { json } from "./message.ts";
+import { openedFrame, rememberOpened } from "./opened-result.ts";
+import type { Router } from "./router.ts";
+import type { Session } from "./session.ts";
+
+export interface OpenParams {
+  readonly cwd: string;
+  readonly additionalDirectories: readonly string[];
+  /** `_meta["acp-master"].agent`, where a request may choose one. */
+  readonly agent: string | undefined;
+}
+
+type Checked<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly error: RpcError };
+
+/** The members that the master itself needs of session/new, load, resume and fork. */
+export async function readOpenParams(envelope: Envelope): Promise<Checked<{ params: OpenParams }>> {
+  const { bytes, params } = envelope;
+  const found = params.start < 0 ? undefined : parseFrame(bytes, params.start, params.end);
+  const record = (typeof found === "object" && found !== null ? found : {}) as Record<string, unknown>;
+  const { cwd } = record;
+  if (typeof cwd !== "string" || !isAbsolute(cwd)) {
+    const message = `"cwd" must be an absolute path; ${typeof cwd === "string" ? `${JSON.stringify(cwd.slice(0, 200))} is not` : "it is missing"}.`;
+    return { ok: false, error: fault("cwd_not_absolute", message) };
+  }
+  const folder = await stat(cwd).catch(() => undefined);
+  if (!folder?.isDirectory()) {
+    const message = `The folder ${JSON.stringify(cwd)} ${folder ? "is no folder" : "does not exist"}; give the session an existing one as "cwd".`;
+    return { ok: false, error: fault("cwd_missing", message, { cwd }) };
+  }
+  const more = record["additionalDirectories"];
+  const additionalDirectories = Array.isArray(more) ? more.filter((each): each is string => typeof each === "string") : [];
+  const meta = (record["_meta"] as Record<string, unknown> | null | undefined)?.["acp-master"];
+  const agent = (meta as { agent?: unknown } | null | undefined)?.agent;
+  return {
+    ok: true,
+    params: { cwd, additionalDirectories, agent: typeof agent === "string" ? agent : undefined },
+  };
+}
+
+/** What must not reach the agent: our own `_meta`. */
+export function withoutOurMeta(envelope: Envelope): Edit[] {
+  if (!isObjectSpan(envelope.bytes, envelope.paramsMeta)) return [];
+  const edit = removeMember(envelope.bytes, envelope.paramsMeta, "acp-master");
+  return edit ? [edit] : [];
+}
+
+export async function newSession(router: Router, client: ClientConnection, envelope: Envelope): Promise<void> {
+  const frame = keep(envelope);
+  const id = idText(frame);
+  const checked = await readOpenParams(frame);
+  if (!checked.ok) return client.refuse(id, checked.error);
+  const { params } = checked;
+  const acquired = await acquireFor(router, client, params.agent, "session");
+  if (!acquired.ok) return client.refuse(id, acquired.error);
+  if (client.closed) return;
+  create(router, client, frame, { link: acquired.link, place: params, edits: withoutOurMeta(frame) });
+}
+
+/** Forwarded for an attached controller of the source; the result names the new session. */
+export async function forkSession(router: Router, client: ClientConnection, envelope: Envelope): Promise<void> {
+  const frame = keep(envelope);
+  const id = idText(frame);
+  const reached = router.reach(client, frame);
+  if (!reached.ok) return client.refuse(id, reached.error);
+  const source = reached.session;
+  const checked = await readOpenParams(frame);
+  if (!checked.ok) return client.refuse(id, checked.error);
+  if (!source.route) return client.refuse(id, lost(source));
+  const edits = withoutOurMeta(frame);
+  if (source.renamed) edits.push({ ...frame.sessionId, bytes: source.agentIdBytes });
+  create(router, client, frame, { link: source.route, place: checked.params, edits });
+}
+
+export const lost = (session: Session): RpcError =>
+  fault(
+    "session_lost",
+    `The agent process of this session has ended, and the session with it. Start a new session${session.hadTurn ? " or load it in the agent" : ""}.`,
+  );
+
+function create(
+  router: Router,
+  client: ClientConnection,
+  frame: Envelope,
+  target: { link: AgentLink; place: OpenParams; edits: Edit[] },
+): void {
+  const { link, place, edits } = target;
+  const id = idText(frame);
+  const creation: Creation = { client, cwd: place.cwd, additionalDirectories: place.additionalDirectories, session: undefined };
+  link.creations.add(creation);
+  const call = link.forward(frame, edits, {
+    origin: { client, id },
+    answered: (answer) => {
+      link.creations.delete(creation);
+      created(router, client, { link, creation, id, place }, answer);
+      router.early.settled(link);
+      router.pool.consider(link);
+    },
+    failed: (error) => {
+      link.creations.delete(creation);
+      client.refuse(id, error);
+    },
+  });
+  client.inFlight.set(id, { cancel: () => link.cancelCall(call) });
+}
+
+function created(
+  router: Router,
+  client: ClientConnection,
+  made: { link: AgentLink; creation: Creation; id: string; place: OpenParams },
+  answer: Envelope,
+): void {
+  const { link, creation, id, place } = made;
+  const agentId = readString(answer.bytes, answer.resultSessionId);
+  const early = creation.session;
+  if (early && early.agentId !== agentId) router.removeSession(early, "closed");
+  if (agentId === undefined) {
+    relay(client, id, answer);
+    return;
+  }
+  if (client.closed) {
+    abandon(router, link, agentId, early);
+    return;
+  }
+  const session =
+    early?.agentId === agentId
+      ? early
+      : (link.sessions.get(agentId) ?? router.openSession(link, { ...place, agentId }));
+  if (!session.attachments.has(client)) router.attach(client, session, session.log.end);
+  const kept = keep(answer);
+  rememberOpened(session, kept);
+  router.permissions.whenPresetsKnown(session, () => {
+    const attachment = session.attachments.get(client);
+    client.relayAnswer(id, openedFrame(session, id, kept));
+    if (attachment) {
+      attachment.gated = false;
+      client.outbox.pump();
+    }
+    router.sessionOpened(session);
+    router.controllerReady(client, session);
+  });
+}
+
+/** An answer as it came, under the client's id. */
+export function relay(client: ClientConnection, id: string, answer: Envelope): void {
+  client.relayAnswer(id, underId(answer, id));
+}
+
+/** Nobody is left who asked for this session. */
+function abandon(router: Router, link: AgentLink, agentId: string, early: Session | undefined): void {
+  if (early) router.removeSession(early, "closed");
+  if (!link.can("close")) return;
+  link.call("session/close", json({ sessionId: agentId }), { answered: () => {}, failed: () => {} });
+}
+

@@ -1,0 +1,107 @@
+// Everything that leaves towards one client, in one order. What is in a session's log leaves by moving a cursor; what is
+// not (answers, questions) stands here with the position before which it must not leave. A client that reads slowly
+// costs this list and nothing else.
+
+import type { FrameWriter } from "@acp-master/wire";
+import type { Attachment } from "./attachment.ts";
+
+const MAX_ENTRIES = 1000;
+const MAX_ENTRY_BYTES = 8 * 1024 * 1024;
+const READ_BYTES = 256 * 1024;
+
+interface Entry {
+  readonly attachment: Attachment | undefined;
+  readonly position: number;
+  readonly bytes: Buffer;
+  readonly sent: (() => void) | undefined;
+}
+
+export class Outbox {
+  readonly attachments = new Set<Attachment>();
+  readonly #writer: FrameWriter;
+  readonly #overflow: (what: string) => void;
+  #entries: Entry[] = [];
+  #entryBytes = 0;
+
+  /** `overflow` is told once the list is over its bound; the owner then drops the client. */
+  constructor(writer: FrameWriter, overflow: (what: string) => void) {
+    this.#writer = writer;
+    this.#overflow = overflow;
+  }
+
+  /** An answer, question or notice. With an attachment it leaves after everything before `position` of that session. */
+  send(bytes: Buffer, attachment?: Attachment, position = 0, sent?: () => void): void {
+    if (this.#entries.length === 0 && !this.#writer.congested && (!attachment || attachment.cursor >= position)) {
+      this.#writer.write(bytes);
+      sent?.();
+      return;
+    }
+    this.#entries.push({ attachment, position, bytes, sent });
+    this.#entryBytes += bytes.length;
+    if (this.#entries.length > MAX_ENTRIES || (this.#entries.length > 1 && this.#entryBytes > MAX_ENTRY_BYTES)) {
+      this.#overflow(`${this.#entries.length} unread answers and questions`);
+      return;
+    }
+    this.pump();
+  }
+
+  /** `frames` was appended at `position` of the attachment's log. */
+  appended(attachment: Attachment, frames: Buffer, position: number): void {
+    if (attachment.cursor !== position || attachment.gated || this.#entries.length > 0 || this.#writer.congested) return;
+    const visible = attachment.render(frames, position);
+    attachment.cursor = position + frames.length;
+    if (visible.length > 0) this.#writer.write(visible);
+  }
+
+  /** Writes what may leave. Called when the client reads again and when a gate opens. */
+  pump(): void {
+    while (!this.#writer.congested && !this.#writer.ended) {
+      const entry = this.#entries[0];
+      if (!entry) {
+        if (!this.#advanceAny()) return;
+        continue;
+      }
+      const { attachment } = entry;
+      if (attachment && this.attachments.has(attachment) && attachment.cursor < entry.position) {
+        this.#advance(attachment, entry.position);
+        continue;
+      }
+      this.#entries.shift();
+      this.#entryBytes -= entry.bytes.length;
+      this.#writer.write(entry.bytes);
+      entry.sent?.();
+    }
+  }
+
+  /** Forgets what still waits for a client that is gone. */
+  clear(): void {
+    this.#entries = [];
+    this.#entryBytes = 0;
+    this.attachments.clear();
+  }
+
+  get waiting(): number {
+    return this.#entries.length;
+  }
+
+  #advanceAny(): boolean {
+    let moved = false;
+    for (const attachment of this.attachments) {
+      if (attachment.gated || attachment.lag === 0) continue;
+      this.#advance(attachment, attachment.session.log.end);
+      moved = true;
+      if (this.#writer.congested) return false;
+    }
+    return moved;
+  }
+
+  #advance(attachment: Attachment, to: number): void {
+    const { log } = attachment.session;
+    if (attachment.cursor < log.start) attachment.cursor = Math.min(log.start, to);
+    for (const frames of attachment.session.log.read(attachment.cursor, to, READ_BYTES)) {
+      const visible = attachment.render(frames, attachment.cursor);
+      attachment.cursor += frames.length;
+      if (visible.length > 0) this.#writer.write(visible);
+    }
+  }
+}

@@ -1,0 +1,279 @@
+// Permissions of all sessions: opens a ticket for an agent's request, carries questions and answers between tickets, Helpers
+// and people. Who may decide what stands in permission-core.
+
+import { randomUUID } from "node:crypto";
+import {
+  type AgentAnswer,
+  type Decision,
+  narrowestPreset,
+  type Preset,
+  type TicketPorts,
+  Tickets,
+  type TicketView,
+} from "@acp-master/permission-core";
+import type { Envelope } from "@acp-master/wire";
+import { Helpers } from "../helper/helpers.ts";
+import type { AgentLink } from "./agent-link.ts";
+import type { ClientConnection } from "./client-connection.ts";
+import { idText } from "./kept-frame.ts";
+import {
+  agentResult,
+  clientAnswer,
+  offerFrame,
+  permissionParams,
+  type PermissionRequest,
+  readPermissionRequest,
+  resolvedNotice,
+} from "./permission-requests.ts";
+import type { Router } from "./router.ts";
+import type { Session } from "./session.ts";
+
+export class Permissions implements TicketPorts, AsyncDisposable {
+  readonly tickets: Tickets;
+  readonly helpers: Helpers;
+  readonly requests = new Map<string, PermissionRequest>();
+  readonly #router: Router;
+  #opening: PermissionRequest | undefined;
+  /** Review endpoints that Helpers named, by session. */
+  readonly reviews = new Map<string, string>();
+
+  constructor(router: Router) {
+    this.#router = router;
+    const { settings } = router;
+    this.tickets = new Tickets(this, {
+      get timeoutSeconds() {
+        return router.config.approvals.timeoutSeconds;
+      },
+      get noClientSeconds() {
+        return router.config.approvals.noClientSeconds;
+      },
+    });
+    this.helpers = new Helpers({
+      ...settings.helpers,
+      reaper: settings.reaper,
+      log: (event, fields) => settings.log.info({ event, ...fields }, "helper"),
+      onReask: (key) => this.tickets.reaskHelper(key),
+      onPresets: (key, presets) => this.#presetsDeclared(key, presets),
+      onReview: (key, path) => void (path === undefined ? this.reviews.delete(key) : this.reviews.set(key, path)),
+    });
+  }
+
+  // -- what happens in sessions
+
+  /** The session's Helper may start. */
+  sessionOpened(session: Session): void {
+    const definition = session.route?.definition;
+    this.helpers.ensure({
+      session: session.key,
+      sessionId: session.sessionId,
+      agent: { name: session.agent, ...(definition ? { shell: definition.shell } : {}) },
+      cwd: session.cwd,
+      roots: [...session.roots],
+      preset: session.preset,
+      arming: definition?.arming ?? "required",
+    });
+  }
+
+  /** Runs once it is known whether the session shows the approvals option; at once when it shows none. */
+  whenPresetsKnown(session: Session, go: () => void): void {
+    const rule = session.route?.definition.approvalsOption ?? "auto";
+    const wanted = rule === "always" || (rule === "auto" && Array.isArray(session.opened["configOptions"]));
+    this.sessionOpened(session);
+    if (!wanted) return go();
+    void this.helpers.presets(session.key).then((presets) => {
+      session.showsApprovals = presets !== undefined && presets.length > 0;
+      go();
+    });
+  }
+
+  controllerAttached(session: Session, client: ClientConnection): void {
+    this.helpers.pin(session.key, true);
+    if (client.isController) this.tickets.controllerAttached(session.key, client.clientId, client.identity.name);
+  }
+
+  controllerDetached(session: Session, client: ClientConnection): void {
+    this.tickets.controllerDetached(session.key, client.clientId);
+    const others = [...session.attachments.keys()].some((other) => other !== client && !other.halfClosed);
+    this.helpers.pin(session.key, others);
+  }
+
+  sessionEnded(session: Session, change: "closed" | "agent_exited"): void {
+    this.tickets.sessionClosed(session.key);
+    this.helpers.sessionChanged(session.key, change);
+    this.helpers.sessionEnd(session.key);
+    this.reviews.delete(session.key);
+  }
+
+  processExited(link: AgentLink): void {
+    this.tickets.processExited(link.instance);
+  }
+
+  // -- the agent's request
+
+  /** `session` undefined: nobody knows it; the request is refused, not left open. */
+  ask(link: AgentLink, session: Session | undefined, envelope: Envelope): void {
+    const requestId = idText(envelope);
+    const request = readPermissionRequest(link, session, envelope);
+    const turn = session?.turns.current;
+    let approvalId = "";
+    link.incoming.set(requestId, {
+      cancelled: () => this.tickets.agentCancelled(approvalId),
+      abandoned: () => {},
+    });
+    this.#opening = request;
+    approvalId = this.tickets.open({
+      session: session?.key ?? "",
+      sessionId: session?.sessionId ?? "",
+      agent: link.agent,
+      process: link.instance,
+      toolCallId: request.toolCallId,
+      options: request.options,
+      paramsDigest: request.paramsDigest,
+      turn: turn?.id,
+      turnCancelling: turn?.cancelling ?? false,
+      knownSession: session !== undefined,
+    });
+  }
+
+  // -- ports of the tickets
+
+  now(): number {
+    return Date.now();
+  }
+
+  mintId(): string {
+    return randomUUID();
+  }
+
+  recordOpening(ticket: TicketView): void {
+    if (this.#opening) this.requests.set(ticket.approvalId, this.#opening);
+    this.#opening = undefined;
+  }
+
+  recordDecision(ticket: TicketView, decision: Decision): boolean {
+    const session = this.requests.get(ticket.approvalId)?.session;
+    return this.#router.settings.record.decision({
+      approvalId: ticket.approvalId,
+      sessionId: ticket.sessionId,
+      agent: ticket.agent,
+      toolCallId: ticket.toolCallId,
+      paramsDigest: ticket.paramsDigest,
+      options: ticket.options ?? [],
+      shownTo: ticket.shownTo,
+      outcome: decision.outcome,
+      by: decision.by,
+      preset: session?.preset ?? "",
+      askedAt: ticket.askedAt,
+      latencyMs: Date.now() - ticket.openedAt,
+    });
+  }
+
+  answerAgent(ticket: TicketView, answer: AgentAnswer): void {
+    const request = this.requests.get(ticket.approvalId);
+    if (request) request.link.answer(request.requestId, agentResult(request, answer));
+  }
+
+  askHelper(ticket: TicketView, ask: number): void {
+    const { approvalId } = ticket;
+    const request = this.requests.get(approvalId);
+    if (!request) return;
+    const params = permissionParams(request, { approvalId });
+    const question = this.helpers.decide(ticket.session, approvalId, params, (end) => {
+      if (end.ok) this.tickets.helperAnswered(approvalId, ask, end.verdict);
+      else this.tickets.helperFailed(approvalId, ask, end.fault);
+    });
+    request.cancelHelper = () => question.cancel();
+  }
+
+  cancelHelper(ticket: TicketView): void {
+    this.requests.get(ticket.approvalId)?.cancelHelper();
+  }
+
+  offer(ticket: TicketView, clientId: string): void {
+    const { approvalId } = ticket;
+    const request = this.requests.get(approvalId);
+    const session = request?.session;
+    const client = session && [...session.attachments.keys()].find((each) => each.clientId === clientId);
+    if (!request || !session || !client) return;
+    const attachment = session.attachments.get(client);
+    // A question during the request that opens the session cannot wait for what follows that request's answer.
+    const position = attachment?.gated ? 0 : session.log.end;
+    const number = client.askFrame(
+      (id) => offerFrame(request, id, ticket),
+      {
+        answered: (envelope) => this.#answered(approvalId, client, () => clientAnswer(envelope)),
+        malformed: () => this.#answered(approvalId, client, () => ({ kind: "fault", fault: "malformed" })),
+        lost: () => {},
+      },
+      attachment,
+      position,
+    );
+    request.dialogs.set(clientId, number);
+    if (ticket.shownTo.length <= 1) this.#requested(session, ticket);
+  }
+
+  withdraw(ticket: TicketView, clientId: string): void {
+    const request = this.requests.get(ticket.approvalId);
+    const number = request?.dialogs.get(clientId);
+    if (!request || number === undefined) return;
+    request.dialogs.delete(clientId);
+    const client = [...this.#router.clients].find((each) => each.clientId === clientId);
+    client?.withdraw(number, "tell");
+  }
+
+  resolved(ticket: TicketView, decision: Decision): void {
+    const request = this.requests.get(ticket.approvalId);
+    this.requests.delete(ticket.approvalId);
+    const notice = resolvedNotice(ticket, decision);
+    this.helpers.permissionResolved(ticket.session, {
+      approvalId: ticket.approvalId,
+      toolCallId: ticket.toolCallId,
+      outcome: decision.outcome,
+      by: decision.by,
+    });
+    this.#router.events.send({ type: "approval_resolved", ...notice });
+    const session = request?.session;
+    if (!session) return;
+    if (!this.tickets.guarded(session.key, ticket.toolCallId)) this.#router.updates.release(session, ticket.toolCallId);
+    this.#router.changed(session);
+  }
+
+  refusesAll(ticket: TicketView): boolean {
+    return this.requests.get(ticket.approvalId)?.session?.presetInForce?.refuseAll === true;
+  }
+
+  log(event: string, fields: object): void {
+    this.#router.settings.log.info({ event, ...fields }, "approval");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.tickets[Symbol.dispose]();
+    await this.helpers[Symbol.asyncDispose]();
+  }
+
+  #answered(
+    approvalId: string,
+    client: ClientConnection,
+    answer: () => Parameters<Tickets["clientAnswered"]>[2],
+  ): void {
+    this.requests.get(approvalId)?.dialogs.delete(client.clientId);
+    this.tickets.clientAnswered(approvalId, client.clientId, answer());
+  }
+
+  #requested(session: Session, ticket: TicketView): void {
+    const { approvalId, sessionId, toolCallId } = ticket;
+    this.#router.events.send({ type: "approval_requested", approvalId, sessionId, toolCallId });
+    this.#router.changed(session);
+  }
+
+  #presetsDeclared(key: string, presets: readonly Preset[]): void {
+    const session = [...this.#router.sessions.all].find((each) => each.key === key);
+    if (!session) return;
+    session.presets = presets;
+    const least = narrowestPreset(presets);
+    if (least && !presets.some((preset) => preset.value === session.preset)) {
+      session.preset = least.value;
+      this.helpers.preset(key, least.value);
+    }
+  }
+}

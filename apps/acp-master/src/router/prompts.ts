@@ -1,0 +1,195 @@
+// The turns of a session: one prompt runs, others wait in line, a cancel reaches only what it was meant for. Every prompt is
+// answered exactly once.
+
+import { type Edit, type Envelope, splice } from "@acp-master/wire";
+import { fault, INVALID_PARAMS, type RpcError } from "../protocol/reasons.ts";
+import type { AgentLink } from "./agent-link.ts";
+import type { ClientConnection } from "./client-connection.ts";
+import { idText, isArraySpan, keep, reopened, underId } from "./kept-frame.ts";
+import { notificationFrame } from "./message.ts";
+import { lost } from "./open-session.ts";
+import type { Router } from "./router.ts";
+import type { Session } from "./session.ts";
+import type { Turn } from "./turn-queue.ts";
+
+const CANCELLED = Buffer.from('{"stopReason":"cancelled"}');
+
+export function prompt(router: Router, client: ClientConnection, envelope: Envelope): void {
+  const id = idText(envelope);
+  const reached = router.reach(client, envelope);
+  if (!reached.ok) return client.refuse(id, reached.error);
+  const { session } = reached;
+  if (router.stopping) return client.refuse(id, stoppingError());
+  if (!session.route) return client.refuse(id, lost(session));
+  if (!isArraySpan(envelope.bytes, envelope.prompt)) {
+    return client.refuse(id, { code: INVALID_PARAMS, message: '"prompt" must be a list of content blocks.' });
+  }
+  const bound = router.config.limits.promptQueue;
+  const turn = session.turns.add(client, id, keep(envelope).bytes, bound);
+  if (!turn) {
+    const message = `${bound} prompts already wait in this session; send this one again when one of them is done.`;
+    return client.refuse(id, fault("busy", message));
+  }
+  client.inFlight.set(id, { cancel: () => cancelRequest(router, session, turn) });
+  startNext(router, session);
+}
+
+/** session/cancel: the running turn and this client's own waiting prompts, nobody else's. */
+export function cancel(router: Router, client: ClientConnection, envelope: Envelope): void {
+  const reached = router.reach(client, envelope);
+  if (!reached.ok) return; // a notification has no answer to put an error in
+  cancelTurn(router, reached.session, (turn) => turn.client === client);
+}
+
+/** `waiting` says which prompts that still wait are cancelled too. */
+export function cancelTurn(router: Router, session: Session, waiting: (turn: Turn) => boolean): void {
+  for (const turn of session.turns.remove(waiting)) answerTurn(session, turn, CANCELLED);
+  const { current } = session.turns;
+  if (!current || current.cancelling) return;
+  current.cancelling = true;
+  router.permissions.tickets.turnCancelled(session.key);
+  router.permissions.helpers.sessionChanged(session.key, "cancelled");
+  if (current.state === "preparing") {
+    answerTurn(session, current, CANCELLED);
+    ended(router, session, current, "cancelled");
+    return;
+  }
+  session.route?.notify("session/cancel", Buffer.concat([Buffer.from('{"sessionId":'), session.agentIdBytes, Buffer.from("}")]));
+  router.giveUp.watch(session, current);
+  router.changed(session);
+}
+
+/** `$/cancel_request` for a prompt. The agent, once it has the prompt, decides what that means. */
+function cancelRequest(router: Router, session: Session, turn: Turn): void {
+  if (turn.state === "handed_on") {
+    if (turn.call !== undefined) session.route?.cancelCall(turn.call);
+    return;
+  }
+  const [waiting] = session.turns.remove((queued) => queued === turn);
+  if (waiting) answerTurn(session, waiting, CANCELLED);
+  else if (session.turns.current === turn) cancelTurn(router, session, () => false);
+}
+
+function startNext(router: Router, session: Session): void {
+  const turn = session.turns.advance();
+  if (!turn) return;
+  router.changed(session);
+  router.permissions.helpers.turnStart(session.key, String(turn.id), (append) => {
+    if (session.turns.current === turn && turn.state === "preparing") handOn(router, session, turn, append);
+  });
+}
+
+function handOn(router: Router, session: Session, turn: Turn, append: Buffer | undefined): void {
+  const link = session.route;
+  if (!link) {
+    refuseTurn(session, turn, lost(session));
+    return ended(router, session, turn, "refused");
+  }
+  turn.state = "handed_on";
+  session.hadTurn = true;
+  echoToOthers(router, session, turn);
+  const frame = reopened(withBlocks(turn.frame, append));
+  const edits: Edit[] = session.renamed ? [{ ...frame.sessionId, bytes: session.agentIdBytes }] : [];
+  turn.call = link.forward(frame, edits, {
+    session,
+    origin: { client: turn.client, id: turn.requestId },
+    answered: (answer) => turnAnswered(router, link, { session, turn }, answer),
+    failed: (error) => {
+      refuseTurn(session, turn, error);
+      ended(router, session, turn, "failed");
+    },
+  });
+}
+
+function turnAnswered(
+  router: Router,
+  link: AgentLink,
+  { session, turn }: { session: Session; turn: Turn },
+  answer: Envelope,
+): void {
+  // Open questions of this turn go first: what they held back belongs before the turn's end.
+  router.permissions.tickets.turnEnded(session.key, turn.id);
+  if (!turn.answered) {
+    turn.answered = true;
+    const frame = underId(answer, turn.requestId);
+    turn.client.relayAnswer(turn.requestId, frame, session.attachments.get(turn.client), session.log.end);
+  }
+  if (answer.result.start >= 0) router.pool.worked(link.agent);
+  ended(router, session, turn, answer.result.start >= 0 ? "answered" : "failed");
+}
+
+/** The turn is over: the next prompt may go. */
+function ended(router: Router, session: Session, turn: Turn, stopReason: string): void {
+  session.turns.end(turn);
+  session.tools.turnEnded();
+  session.log.turnBoundary();
+  router.giveUp.unwatch(session);
+  router.permissions.helpers.turnEnd(session.key, String(turn.id), stopReason);
+  startNext(router, session);
+  router.changed(session);
+  router.turnOver();
+}
+
+/** The process is gone: what waits for it is answered. The running prompt was answered with the process's end. */
+export function failTurn(router: Router, session: Session): void {
+  for (const turn of session.turns.remove(() => true)) refuseTurn(session, turn, lost(session));
+  const { current } = session.turns;
+  if (!current) return;
+  refuseTurn(session, current, lost(session));
+  ended(router, session, current, "failed");
+}
+
+/** The agent does not end the turn that was cancelled: its client gets its answer from here. */
+export function answerCancelled(session: Session, turn: Turn): void {
+  answerTurn(session, turn, CANCELLED);
+}
+
+function answerTurn(session: Session, turn: Turn, result: Buffer): void {
+  if (turn.answered) return;
+  turn.answered = true;
+  turn.client.respond(turn.requestId, result, session.attachments.get(turn.client), session.log.end);
+}
+
+function refuseTurn(session: Session, turn: Turn, error: RpcError): void {
+  if (turn.answered) return;
+  turn.answered = true;
+  turn.client.refuse(turn.requestId, error, session.attachments.get(turn.client), session.log.end);
+}
+
+/** The others see what was asked; whoever asked it knows. */
+function echoToOthers(router: Router, session: Session, turn: Turn): void {
+  if (session.route) router.updates.flush(session.route);
+  const envelope = reopened(turn.frame);
+  const { bytes } = envelope;
+  const attachment = session.attachments.get(turn.client);
+  for (let i = 0; i < envelope.promptElementCount; i++) {
+    const block = envelope.promptElements[i]!;
+    const params = Buffer.concat([
+      Buffer.from('{"sessionId":'),
+      session.agentIdBytes,
+      Buffer.from(',"update":{"sessionUpdate":"user_message_chunk","content":'),
+      bytes.subarray(block.start, block.end),
+      Buffer.from("}}"),
+    ]);
+    const frame = notificationFrame("session/update", params);
+    attachment?.skip(session.log.end, session.log.end + frame.length);
+    session.append(frame);
+  }
+}
+
+/** The Helper's blocks at the end of the prompt, unread. */
+function withBlocks(frame: Buffer, append: Buffer | undefined): Buffer {
+  if (!append) return frame;
+  const envelope = reopened(frame);
+  const inner = append.subarray(append.indexOf(0x5b) + 1, append.lastIndexOf(0x5d));
+  if (isBlank(inner)) return frame;
+  const last = envelope.prompt.end - 1;
+  const bytes = envelope.promptElementCount > 0 ? Buffer.concat([Buffer.from(","), inner]) : inner;
+  return splice(frame, 0, frame.length - 1, [{ start: last, end: last, bytes }]);
+}
+
+export const stoppingError = (): RpcError =>
+  fault("stopping", "acp-master is stopping and takes no more prompts; try again after it has started anew.");
+
+
+const isBlank = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0x20 || byte === 0x09);

@@ -1,0 +1,49 @@
+// What the router is given from outside: configuration, processes, records. It reads no files itself.
+
+import type { AgentDefinition } from "../agents/agent-definition.ts";
+import type { AgentLog } from "../agents/agent-process.ts";
+import type { Reaper } from "../agents/reaper.ts";
+import type { Config } from "../config/schema.ts";
+import type { HelpersOptions } from "../helper/helpers.ts";
+
+/** One decision, as the audit keeps it. Ids, kinds and times. */
+export interface DecisionLine {
+  readonly approvalId: string;
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly toolCallId: string;
+  readonly paramsDigest: string;
+  readonly options: readonly { readonly optionId: string; readonly kind: string }[];
+  readonly shownTo: readonly string[];
+  readonly outcome: { readonly result: string; readonly optionId?: string };
+  readonly by: { readonly kind: string; readonly name: string };
+  readonly preset: string;
+  readonly askedAt: number | undefined;
+  readonly latencyMs: number;
+}
+
+export interface DecisionRecord {
+  /** One synchronous append. False: it is not written. */
+  decision(line: DecisionLine): boolean;
+  event(type: "preset", fields: Readonly<Record<string, string | number | boolean>>): boolean;
+  readonly problem: string | undefined;
+}
+
+export interface RouterSettings {
+  /** Replaced as a whole when the file changes. */
+  config: Config;
+  /** Every agent that can be named, by name. */
+  agents: () => ReadonlyMap<string, AgentDefinition>;
+  /** What `_acp-master/agents` and the command line show. */
+  agentRows: () => readonly Record<string, unknown>[];
+  readonly reaper: Reaper;
+  readonly agentEnvironment: (definition: AgentDefinition) => Record<string, string>;
+  readonly helpers: Pick<HelpersOptions, "spec" | "environment" | "socketDir" | "version" | "maxFrameBytes" | "limit">;
+  readonly record: DecisionRecord;
+  readonly log: AgentLog;
+  readonly socketPath: string;
+  /** Where the configuration came from, and what is wrong with its newest state. */
+  readonly configStatus: () => { readonly file: string; readonly problem?: string };
+  /** `_acp-master/stop` was asked for. */
+  readonly stop: (reason: "stop" | "restart") => void;
+}

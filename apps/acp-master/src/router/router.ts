@@ -1,0 +1,306 @@
+// The daemon's live state in one place: clients, sessions, agent processes, tickets, Helpers. It connects them; what each
+// method does stands in the files beside it.
+
+import { randomUUID } from "node:crypto";
+import type { Socket } from "node:net";
+import { type Envelope, readString } from "@acp-master/wire";
+import type { AgentDefinition } from "../agents/agent-definition.ts";
+import type { AgentExit } from "../agents/agent-process.ts";
+import { fault, type RpcError } from "../protocol/reasons.ts";
+import { agentNotification, agentRequest, badAgentRequest } from "./agent-requests.ts";
+import { AgentLink, type LinkOwner } from "./agent-link.ts";
+import { AgentPool } from "./agent-pool.ts";
+import { ClientConnection, type ClientOwner } from "./client-connection.ts";
+import { clientNotification, clientRequest } from "./client-requests.ts";
+import { EarlyFrames } from "./early-frames.ts";
+import { Events, sessionRow } from "./events.ts";
+import { Permissions } from "./permissions.ts";
+import { GiveUp } from "./give-up.ts";
+import { cancelTurn, failTurn } from "./prompts.ts";
+import type { RouterSettings } from "./router-settings.ts";
+import type { Session, SessionOwner } from "./session.ts";
+import { SessionTable } from "./session-table.ts";
+import { AgentUpdates } from "./agent-updates.ts";
+
+/** After a cancel at the stop agents get this long to end their turns. */
+const CANCEL_MS = 2000;
+
+export class Router implements ClientOwner, LinkOwner, SessionOwner {
+  readonly settings: RouterSettings;
+  readonly startedAt = new Date();
+  readonly clients = new Set<ClientConnection>();
+  readonly sessions = new SessionTable();
+  readonly pool: AgentPool;
+  readonly events: Events;
+  readonly permissions: Permissions;
+  readonly updates: AgentUpdates;
+  readonly early: EarlyFrames;
+  readonly giveUp: GiveUp;
+  /** Which client an elicitation with this agent-given id was put to. */
+  readonly elicitations = new Map<string, ClientConnection>();
+  readonly counters = { noise: 0, lateAnswers: 0, droppedUpdates: 0, badFrames: 0 };
+  /** No more prompts are taken. */
+  stopping = false;
+
+  #drained: (() => void) | undefined;
+  #busyAt = Date.now();
+
+  constructor(settings: RouterSettings) {
+    this.settings = settings;
+    this.pool = new AgentPool(
+      {
+        reaper: settings.reaper,
+        environment: settings.agentEnvironment,
+        maxFrameBytes: () => settings.config.limits.frameBytes,
+        log: settings.log,
+      },
+      this,
+    );
+    this.events = new Events(this.clients);
+    this.updates = new AgentUpdates(this);
+    this.early = new EarlyFrames(this);
+    this.giveUp = new GiveUp(this);
+    this.permissions = new Permissions(this);
+  }
+
+  get config(): RouterSettings["config"] {
+    return this.settings.config;
+  }
+
+  accept(socket: Socket): void {
+    const client = new ClientConnection(socket, randomUUID(), this.config.limits.frameBytes, this);
+    this.clients.add(client);
+  }
+
+  /** The definition under this name, or why there is none. */
+  definition(name: string): { ok: true; definition: AgentDefinition } | { ok: false; error: RpcError } {
+    const definition = this.settings.agents().get(name);
+    if (definition) return { ok: true, definition };
+    const known = [...this.settings.agents().keys()].join(", ");
+    const message = `There is no agent ${JSON.stringify(name)}. Known agents: ${known}. Add it under "agents" in the configuration, or see "acp-master agents".`;
+    return { ok: false, error: fault("unknown_agent", message) };
+  }
+
+  /** Makes a session that runs in `link`; the caller attaches whoever asked for it. */
+  openSession(
+    link: AgentLink,
+    place: { agentId: string; cwd: string; additionalDirectories: readonly string[] },
+  ): Session {
+    const preset = link.definition.approvals?.preset ?? this.config.approvals.preset;
+    const session = this.sessions.open(link, place, preset, this);
+    this.pool.consider(link);
+    return session;
+  }
+
+  /** The session is a session now: its Helper may start, people may see it. */
+  sessionOpened(session: Session): void {
+    session.provisional = false;
+    this.permissions.sessionOpened(session);
+    this.changed(session);
+  }
+
+  /** Ends a session here: tickets, turns, clients and the row. */
+  removeSession(session: Session, change: "closed" | "agent_exited"): void {
+    this.permissions.sessionEnded(session, change);
+    for (const client of session.attachments.keys()) this.detach(client, session);
+    session.lane.clear();
+    session.state = "closed";
+    const link = session.route;
+    this.sessions.remove(session);
+    session.route = undefined;
+    if (link) this.pool.consider(link);
+    this.events.send({ type: "session_removed", sessionId: session.sessionId });
+  }
+
+  attach(client: ClientConnection, session: Session, from: number): void {
+    session.attach(client, from);
+    if (session.route) {
+      session.route.clients.add(client);
+      this.pool.consider(session.route);
+    }
+  }
+
+  /** People who may answer are known to the tickets only after the answer that attached them is on its way. */
+  controllerReady(client: ClientConnection, session: Session): void {
+    this.permissions.controllerAttached(session, client);
+    this.changed(session);
+  }
+
+  detach(client: ClientConnection, session: Session): void {
+    this.permissions.controllerDetached(session, client);
+    session.detach(client);
+    this.changed(session);
+  }
+
+  changed(session: Session): void {
+    if (this.events.wanted && !session.provisional && session.state !== "closed") {
+      this.events.send({ type: "session_changed", session: sessionRow(this, session) });
+    }
+  }
+
+  /** The session that a client means, when it may act on it. */
+  reach(
+    client: ClientConnection,
+    envelope: Envelope,
+  ): { ok: true; session: Session } | { ok: false; error: RpcError } {
+    const sessionId = readString(envelope.bytes, envelope.sessionId);
+    const session = this.sessions.get(sessionId);
+    if (!session) {
+      const message = "There is no such session here. List them with session/list, or load it first.";
+      return { ok: false, error: fault("unknown_session", message) };
+    }
+    if (client.identity.role === "observer") {
+      return { ok: false, error: fault("observer", "This connection only looks on; connect as a controller to act.") };
+    }
+    if (!session.attachments.has(client)) {
+      const message = "This connection is not attached to the session; send session/load or session/resume first.";
+      return { ok: false, error: fault("not_attached", message) };
+    }
+    return { ok: true, session };
+  }
+
+  // -- clients
+
+  request(client: ClientConnection, envelope: Envelope): void {
+    clientRequest(this, client, envelope);
+  }
+
+  notification(client: ClientConnection, envelope: Envelope): void {
+    clientNotification(this, client, envelope);
+  }
+
+  halfClosed(client: ClientConnection): void {
+    for (const session of this.sessions.all) {
+      if (session.attachments.has(client)) this.permissions.controllerDetached(session, client);
+    }
+  }
+
+  gone(client: ClientConnection): void {
+    this.clients.delete(client);
+    for (const session of this.sessions.all) if (session.attachments.has(client)) this.detach(client, session);
+    for (const link of this.pool.links) if (link.clients.delete(client)) this.pool.consider(link);
+    for (const [id, owner] of this.elicitations) if (owner === client) this.elicitations.delete(id);
+    this.counters.lateAnswers += client.lateAnswers;
+  }
+
+  // -- agents
+
+  update(link: AgentLink, envelope: Envelope): void {
+    this.updates.update(link, envelope);
+  }
+
+  chunkEnd(link: AgentLink): void {
+    this.updates.flush(link);
+  }
+
+  agentRequest(link: AgentLink, envelope: Envelope): void {
+    this.updates.flush(link);
+    agentRequest(this, link, envelope);
+  }
+
+  agentNotification(link: AgentLink, envelope: Envelope): void {
+    this.updates.flush(link);
+    agentNotification(this, link, envelope);
+  }
+
+  badRequest(link: AgentLink, envelope: Envelope): void {
+    this.counters.badFrames++;
+    badAgentRequest(link, envelope);
+  }
+
+  ended(link: AgentLink, exit: AgentExit): void {
+    this.updates.flush(link);
+    this.pool.forget(link, exit);
+    this.early.forget(link);
+    this.settings.log.info(
+      { agent: link.agent, instance: link.instance, exitCode: exit.exitCode, signal: exit.signal, cause: exit.cause },
+      "agent ended",
+    );
+    this.permissions.processExited(link);
+    for (const session of [...link.sessions.values()]) this.#leftProcess(session);
+    link.sessions.clear();
+    link.clients.clear();
+    this.events.send({ type: "agent_exited", agent: link.agent, exitCode: exit.exitCode, signal: exit.signal });
+  }
+
+  #leftProcess(session: Session): void {
+    session.route = undefined;
+    session.lane.clear();
+    failTurn(this, session);
+    if (session.provisional) {
+      this.removeSession(session, "agent_exited");
+      return;
+    }
+    session.state = "lost";
+    this.permissions.helpers.sessionChanged(session.key, "agent_exited");
+    this.changed(session);
+  }
+
+  // -- sessions
+
+  continued(session: Session, frame: Buffer, verdict: "pass" | "hide" | "reduced" | undefined): void {
+    if (!session.route) return;
+    this.updates.continued(session.route, session, frame, verdict);
+  }
+
+  laneFull(session: Session, full: boolean): void {
+    if (session.route) this.updates.pace(session.route, session, full);
+  }
+
+  /** No turn runs any more and nothing waits; told once, to whoever waits for it. */
+  turnOver(): void {
+    if (this.#drained && !this.#hasTurns()) this.#drained();
+  }
+
+  /** Takes no more prompts and waits for the running turns; what is left after `ms` is cancelled. */
+  async drain(ms: number): Promise<void> {
+    this.stopping = true;
+    if (await this.#turnsEndWithin(ms)) return;
+    for (const session of this.sessions.all) cancelTurn(this, session, () => true);
+    await this.#turnsEndWithin(CANCEL_MS);
+  }
+
+  /** Settles everything, ends every process, then lets the clients go. */
+  async stop(reason: "stop" | "restart"): Promise<void> {
+    this.stopping = true;
+    this.permissions.tickets.stopping();
+    const notice = Buffer.from(JSON.stringify({ reason }));
+    this.events.send({ type: "closing", reason });
+    await this.pool.stop();
+    await this.permissions[Symbol.asyncDispose]();
+    const closed = [...this.clients].map((client) => {
+      client.notify("_acp-master/closing", notice);
+      return client.closeAndFlush();
+    });
+    await Promise.all(closed);
+  }
+
+  reconfigure(config: RouterSettings["config"]): void {
+    this.settings.config = config;
+    this.pool.resetBackOffs();
+    this.permissions.helpers.respec();
+  }
+
+  /** How long nobody has been connected and nothing has run. */
+  idleMs(): number {
+    if (this.clients.size > 0 || this.#hasTurns()) this.#busyAt = Date.now();
+    return Date.now() - this.#busyAt;
+  }
+
+  #hasTurns(): boolean {
+    return [...this.sessions.all].some((session) => session.turns.current !== undefined);
+  }
+
+  async #turnsEndWithin(ms: number): Promise<boolean> {
+    if (!this.#hasTurns()) return true;
+    return await new Promise<boolean>((resolve) => {
+      const end = (done: boolean): void => {
+        clearTimeout(timer);
+        this.#drained = undefined;
+        resolve(done);
+      };
+      const timer = setTimeout(() => end(false), ms);
+      this.#drained = () => end(true);
+    });
+  }
+}

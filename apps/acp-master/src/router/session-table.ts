@@ -1,0 +1,74 @@
+// All sessions of this daemon: by agent and the agent's id, and by the id that clients see, which is chosen once.
+
+import type { AgentLink } from "./agent-link.ts";
+import { Session, sessionKey, type SessionOwner, type SessionPlace } from "./session.ts";
+
+export class SessionTable {
+  readonly #byKey = new Map<string, Session>();
+  readonly #bySessionId = new Map<string, Session>();
+  /** Outward ids that were given out with `~n`, both ways; they stay chosen. */
+  readonly #listed = new Map<string, string>();
+  readonly #agentIds = new Map<string, { readonly agent: string; readonly agentId: string }>();
+
+  get all(): IterableIterator<Session> {
+    return this.#byKey.values();
+  }
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  /** By the id that clients use. */
+  get(sessionId: string | undefined): Session | undefined {
+    return sessionId === undefined ? undefined : this.#bySessionId.get(sessionId);
+  }
+
+  of(agent: string, agentId: string): Session | undefined {
+    return this.#byKey.get(sessionKey(agent, agentId));
+  }
+
+  /** Makes a session that runs in `link`. Its outward id is the agent's own, or that with `~2` … when it is taken. */
+  open(link: AgentLink, place: Omit<SessionPlace, "sessionId" | "agent">, preset: string, owner: SessionOwner): Session {
+    const sessionId = this.outwardId(link.agent, place.agentId);
+    const session = new Session({ ...place, agent: link.agent, sessionId }, preset, owner);
+    session.route = link;
+    link.sessions.set(session.agentId, session);
+    this.#byKey.set(session.key, session);
+    this.#bySessionId.set(session.sessionId, session);
+    return session;
+  }
+
+  remove(session: Session): void {
+    session.route?.sessions.delete(session.agentId);
+    if (this.#byKey.get(session.key) === session) this.#byKey.delete(session.key);
+    if (this.#bySessionId.get(session.sessionId) === session) this.#bySessionId.delete(session.sessionId);
+  }
+
+  /** What clients see for an id that an agent lists and nobody opened here. Another agent's session may have that text. */
+  outwardId(agent: string, agentId: string): string {
+    const known = this.of(agent, agentId)?.sessionId ?? this.#listed.get(sessionKey(agent, agentId));
+    if (known !== undefined) return known;
+    if (!this.#isTaken(agentId)) return agentId;
+    const sessionId = this.#freeId(agentId);
+    this.#listed.set(sessionKey(agent, agentId), sessionId);
+    this.#agentIds.set(sessionId, { agent, agentId });
+    return sessionId;
+  }
+
+  /** The agent's own id for an outward id that is not open here. */
+  agentIdOf(agent: string, sessionId: string): string {
+    const listed = this.#agentIds.get(sessionId);
+    return listed?.agent === agent ? listed.agentId : sessionId;
+  }
+
+  #isTaken(sessionId: string): boolean {
+    return this.#bySessionId.has(sessionId) || this.#agentIds.has(sessionId);
+  }
+
+  #freeId(agentId: string): string {
+    for (let n = 2; ; n++) {
+      const candidate = `${agentId}~${n}`;
+      if (!this.#isTaken(candidate)) return candidate;
+    }
+  }
+}

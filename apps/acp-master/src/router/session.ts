@@ -1,0 +1,218 @@
+// One session: who it is, where it runs now, who looks on, what they saw. It outlives its clients and its process.
+
+import { appendElement, splice, type Edit } from "@acp-master/wire";
+import type { Preset } from "@acp-master/permission-core";
+import type { AgentLink } from "./agent-link.ts";
+import { Attachment, type AttachedSession } from "./attachment.ts";
+import type { ClientConnection } from "./client-connection.ts";
+import { reopened } from "./kept-frame.ts";
+import { Lane, type Verdict } from "./lane.ts";
+import type { RpcError } from "../protocol/reasons.ts";
+import { json } from "./message.ts";
+import { MemoryLog } from "./session-log.ts";
+import { ToolCalls } from "./tool-calls.ts";
+import { TurnQueue } from "./turn-queue.ts";
+import { updateKind } from "./update-kind.ts";
+
+/** Of what clients saw, so much stays in memory for those who attach later. */
+const LOG_BYTES = 64 * 1024 * 1024;
+
+export interface SessionPlace {
+  readonly agent: string;
+  /** The agent's own id. */
+  readonly agentId: string;
+  /** The id that clients see. */
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly additionalDirectories: readonly string[];
+}
+
+/** What the session needs of the outside. */
+export interface SessionOwner {
+  /** A frame that waited in the lane goes on. */
+  continued(session: Session, frame: Buffer, verdict: Verdict | undefined): void;
+  /** The lane has reached its bound, or has room again. */
+  laneFull(session: Session, full: boolean): void;
+}
+
+export const sessionKey = (agent: string, agentId: string): string => `${agent}\0${agentId}`;
+
+export class Session implements AttachedSession {
+  readonly key: string;
+  readonly agent: string;
+  readonly agentId: string;
+  readonly sessionId: string;
+  readonly agentIdBytes: Buffer;
+  readonly sessionIdBytes: Buffer;
+  readonly cwd: string;
+  readonly roots: readonly string[];
+  readonly createdAt = Date.now();
+  updatedAt = this.createdAt;
+
+  /** Where it runs now. */
+  route: AgentLink | undefined;
+  /** Requests and updates came before the result that makes it a session. */
+  provisional = false;
+  state: "open" | "lost" | "closed" = "open";
+  /** While the agent loads it: who else asked for it, told once how that ended. */
+  opening: ((error: RpcError | undefined) => void)[] | undefined;
+  hadTurn = false;
+  /** The agent names it in its own list. */
+  listedByAgent = false;
+
+  readonly attachments = new Map<ClientConnection, Attachment>();
+  readonly log = new MemoryLog(LOG_BYTES);
+  readonly turns = new TurnQueue();
+  readonly tools = new ToolCalls();
+  readonly lane: Lane;
+  /** Tool calls whose frames the Helper has judged for good. */
+  readonly judgedTools = new Map<string, "pass" | "hide">();
+  /** Tool calls of which at least one frame went out. */
+  readonly shownTools = new Set<string>();
+  /** Which client made which terminal. */
+  readonly terminals = new Map<string, ClientConnection>();
+  /** Position in the log of the latest frame of each kind that late joiners get. */
+  readonly snapshots = new Map<string, { position: number; length: number }>();
+
+  /** Result of the last new, load or resume, without its sessionId. */
+  opened: Record<string, unknown> = {};
+  /** That result was no object: null, usually. */
+  openedAsNull = false;
+  /** What was set since: the mode, and all options as the agent last gave them (raw JSON). */
+  currentModeId: string | undefined;
+  currentModelId: string | undefined;
+  configOptions: Buffer | undefined;
+  /** The agent replays a history that is known here: those frames are dropped and counted. */
+  replaying: { dropped: number; lastAt: number } | undefined;
+  presets: readonly Preset[] = [];
+  preset: string;
+  hasOptionalKinds = false;
+  /** The approvals option is shown in every list of options. */
+  showsApprovals = false;
+
+  constructor(place: SessionPlace, preset: string, owner: SessionOwner) {
+    this.key = sessionKey(place.agent, place.agentId);
+    this.agent = place.agent;
+    this.agentId = place.agentId;
+    this.sessionId = place.sessionId;
+    this.agentIdBytes = json(place.agentId);
+    this.sessionIdBytes = json(place.sessionId);
+    this.cwd = place.cwd;
+    this.roots = [place.cwd, ...place.additionalDirectories];
+    this.preset = preset;
+    this.lane = new Lane(
+      (frame, verdict) => owner.continued(this, frame, verdict),
+      (full) => owner.laneFull(this, full),
+    );
+  }
+
+  get renamed(): boolean {
+    return this.agentId !== this.sessionId;
+  }
+
+  get rewritesOutward(): boolean {
+    return this.renamed || this.showsApprovals;
+  }
+
+  /** The frame as clients see it; undefined: as it is. */
+  outward(frame: Buffer): Buffer | undefined {
+    const envelope = reopened(frame);
+    if (envelope.kind === "invalid") return undefined;
+    const edits: Edit[] = [];
+    if (this.renamed && envelope.sessionId.start >= 0) {
+      edits.push({ ...envelope.sessionId, bytes: this.sessionIdBytes });
+    }
+    if (
+      this.showsApprovals &&
+      envelope.updateConfigOptions.start >= 0 &&
+      updateKind(frame, envelope.sessionUpdate).name === "config_option_update"
+    ) {
+      edits.push(appendElement(frame, envelope.updateConfigOptions, json(this.approvalsOption())));
+    }
+    if (edits.length === 0) return undefined;
+    return splice(
+      frame,
+      0,
+      frame.length - 1,
+      edits.toSorted((a, b) => a.start - b.start),
+    );
+  }
+
+  /** The preset as one more option of the session. */
+  approvalsOption(): Record<string, unknown> {
+    const known = this.presets.some((preset) => preset.value === this.preset);
+    const options = this.presets.map(({ value, name, description }) => ({
+      value,
+      name,
+      ...(description === undefined ? {} : { description }),
+    }));
+    return {
+      id: "acp-master.approvals",
+      name: "Approvals",
+      description: "Who decides when the agent asks for permission",
+      type: "select",
+      currentValue: known ? this.preset : "custom",
+      options: known ? options : [...options, { value: "custom", name: "Custom" }],
+    };
+  }
+
+  get presetInForce(): Preset | undefined {
+    return this.presets.find((preset) => preset.value === this.preset);
+  }
+
+  /** Whole frames that every client is to see; returns where they begin. */
+  append(frames: Buffer): number {
+    const position = this.log.end;
+    this.log.append(frames);
+    this.updatedAt = Date.now();
+    for (const [client, attachment] of this.attachments) client.outbox.appended(attachment, frames, position);
+    return position;
+  }
+
+  /** A frame of which late joiners get the latest. */
+  appendSnapshot(kind: string, frame: Buffer): void {
+    this.snapshots.set(kind, { position: this.append(frame), length: frame.length });
+  }
+
+  /** The latest frame of a snapshot kind, as the agent wrote it. */
+  snapshot(kind: string): Buffer | undefined {
+    const place = this.snapshots.get(kind);
+    if (!place || place.position < this.log.start) return undefined;
+    return Buffer.concat(this.log.read(place.position, place.position + place.length, place.length));
+  }
+
+  attach(client: ClientConnection, from: number): Attachment {
+    const attachment = new Attachment(this, client.identity.role, from, client.identity.capabilities.updates);
+    this.attachments.set(client, attachment);
+    client.outbox.attachments.add(attachment);
+    return attachment;
+  }
+
+  detach(client: ClientConnection): void {
+    const attachment = this.attachments.get(client);
+    if (!attachment) return;
+    this.attachments.delete(client);
+    client.outbox.attachments.delete(attachment);
+  }
+
+  /** Attached controllers, in the order in which they came. */
+  controllers(): ClientConnection[] {
+    return [...this.attachments.keys()].filter((client) => client.isController);
+  }
+
+  /** The first attached controller that can take requests of this method. */
+  primary(method: string): ClientConnection | undefined {
+    return this.controllers().find((client) => client.identity.capabilities.serves(method));
+  }
+
+  /** How far the slowest client is behind, in bytes. */
+  get lag(): number {
+    let lag = 0;
+    for (const attachment of this.attachments.values()) if (!attachment.gated) lag = Math.max(lag, attachment.lag);
+    return lag;
+  }
+
+  trimLog(): void {
+    this.log.trim(this.log.end - this.lag);
+  }
+}
