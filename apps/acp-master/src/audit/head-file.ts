@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { errorCode } from "../config/error-code.ts";
-import { type Head, isHash, isRecord, isSequence } from "./record.ts";
+import { emptyHead, type Head, isSequence } from "./record.ts";
 
 /** Well inside one sector, so a crash leaves the old head or the new one. */
 const headBytes = 128;
@@ -27,15 +27,11 @@ export function readHead(stateDir: string): Head | "absent" | "damaged" {
   return parseHead(text) ?? "damaged";
 }
 
+/** Exactly what `encodeHead` writes; any other spelling is damage. */
 function parseHead(text: string): Head | undefined {
-  if (text.length !== headBytes) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isRecord(value)) return undefined;
-    const { seq, hash } = value;
-    return isSequence(seq) && isHash(hash) ? { seq, hash } : undefined;
-  } catch {
-    // Not JSON: damaged.
-    return undefined;
-  }
+  const [, sequence, hash] = /^\{"seq":(\d{1,16}),"hash":"([0-9a-f]{64})"\} *\n$/.exec(text) ?? [];
+  if (sequence === undefined || hash === undefined) return undefined;
+  const head = { seq: Number(sequence), hash };
+  const possible = isSequence(head.seq) && (head.seq > 0 || hash === emptyHead.hash);
+  return possible && encodeHead(head).toString() === text ? head : undefined;
 }

@@ -115,7 +115,7 @@ export function parseRecord(line: Buffer): AuditRecord | undefined {
   return { seq, prev, type, fields };
 }
 
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
