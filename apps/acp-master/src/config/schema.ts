@@ -58,7 +58,11 @@ const helperUse = z
     [
       z.enum(["presets", "ask", "deny-all", "policy-file", "terminal"]),
       z.strictObject({ module: text("a path").describe("Path of a Helper's entry file, from this file's folder.") }),
-      z.strictObject({ command: words.min(1).describe("Program and arguments of a Helper in any language.") }),
+      z.strictObject({
+        command: words
+          .min(1, { error: 'at least the program: ["program", "argument"]' })
+          .describe("Program and arguments of a Helper in any language."),
+      }),
     ],
     {
       error:

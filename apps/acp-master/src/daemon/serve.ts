@@ -156,7 +156,10 @@ class Daemon {
   #reconfigure(loaded: LoadedConfig): void {
     if (!loaded.ok) {
       this.#configProblem = loaded.message;
-      this.#log.warn({ file: this.#places.configFile }, "the changed configuration is not valid; the old one stays in force");
+      this.#log.warn(
+        { file: this.#places.configFile },
+        "the changed configuration is not valid; the old one stays in force",
+      );
       return;
     }
     this.#configProblem = undefined;
