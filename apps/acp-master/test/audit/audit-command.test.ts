@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AuditFolder, bundled } from "./audit-folder.ts";
 
-const programs = mkdtempSync(join(tmpdir(), "acpm-audit-"));
+let programs = "";
 let program = "";
 beforeAll(() => {
+  programs = mkdtempSync(join(tmpdir(), "acpm-audit-"));
   program = bundled("verify", programs);
 });
 afterAll(() => rmSync(programs, { recursive: true, force: true }));

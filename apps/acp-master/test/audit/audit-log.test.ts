@@ -23,9 +23,10 @@ import { verifyAudit } from "../../src/audit/verify-audit.ts";
 import { AuditFolder, bundled, killedAfter, privileged, startWriter } from "./audit-folder.ts";
 import { decisionNumber } from "./decisions.ts";
 
-const programs = mkdtempSync(join(tmpdir(), "acpm-audit-"));
+let programs = "";
 let writer = "";
 beforeAll(() => {
+  programs = mkdtempSync(join(tmpdir(), "acpm-audit-"));
   writer = bundled("writer", programs);
 });
 afterAll(() => rmSync(programs, { recursive: true, force: true }));
