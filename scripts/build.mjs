@@ -8,10 +8,23 @@ import { bin, root, run } from "./workspace.mjs";
 const programs = [
   { entry: "apps/acp-master/src/main.ts", out: "apps/acp-master/dist/acp-master.js" },
   { entry: "examples/demo-agent/src/main.ts", out: "apps/acp-master/dist/demo-agent.js" },
+  ...["ask", "deny-all", "presets", "policy-file", "run"].map((name) => ({
+    entry: `packages/helper-sdk/src/entries/${name}.ts`,
+    out: `apps/acp-master/dist/helper-${name}.js`,
+  })),
+  // What a Helper module gets when it imports the SDK by name.
+  { entry: "packages/helper-sdk/src/index.ts", out: "apps/acp-master/dist/helper-sdk.js" },
+  { entry: "packages/helper-sdk/src/entries/conformance.ts", out: "apps/acp-master/dist/acp-helper-conformance.js" },
 ];
 
 /** Tests are type checked by `npm run typecheck`; a program must not fail to build over them. */
-const projects = ["packages/wire", "packages/permission-core", "packages/helper-sdk", "examples/demo-agent", "apps/acp-master"];
+const projects = [
+  "packages/wire",
+  "packages/permission-core",
+  "packages/helper-sdk",
+  "examples/demo-agent",
+  "apps/acp-master",
+];
 
 run(bin("tsc"), ["-b", ...projects]);
 

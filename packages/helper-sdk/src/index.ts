@@ -1,1 +1,9 @@
-export {};
+// What the author of a Helper imports.
+export { defineHelper } from "./define-helper.ts";
+export type { HelperDefinition, ToolCallVerdict } from "./define-helper.ts";
+export { HelperSession } from "./helper-session.ts";
+export type { SessionVoice } from "./helper-session.ts";
+export { runHelper } from "./run-helper.ts";
+export type { HelperStreams } from "./run-helper.ts";
+export { allowOnce, ask, reject } from "./verdict.ts";
+export type { PermissionRequest, Verdict } from "./verdict.ts";

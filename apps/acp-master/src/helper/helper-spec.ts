@@ -33,7 +33,8 @@ export function resolveHelperSpec(choice: HelperChoice, places: HelperPlaces): H
   const { isolation, decideSeconds, idleSeconds } = choice;
   const terms = { isolation, decideSeconds, idleSeconds };
   if (typeof choice.use === "string") {
-    return { kind: "builtin", argv: [process.execPath, join(programs, `helper-${choice.use}.js`)], ...terms };
+    const rules = choice.use === "policy-file" ? [join(places.configDir, "policy.json")] : [];
+    return { kind: "builtin", argv: [process.execPath, join(programs, `helper-${choice.use}.js`), ...rules], ...terms };
   }
   if ("module" in choice.use) {
     const module = resolve(places.configDir, choice.use.module);
