@@ -5,7 +5,9 @@ import { stringEquals } from "./string-equals.ts";
 import { WireError } from "./wire-error.ts";
 
 const LF = 0x0a;
+const QUOTE = 0x22;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
@@ -107,23 +109,23 @@ function membersOf(bytes: Buffer, object: Span, key: string): { matching: Member
   const others: Buffer[] = [];
   let commaBefore = -1;
   let at = skipSpace(bytes, object.start + 1);
-  while (bytes[at] !== CLOSE_BRACE) {
+  if (at === object.end - 1) return { matching, others };
+  for (;;) {
     const start = at;
-    const keyEnd = scanner.string(start + 1);
-    const valueStart = skipSpace(bytes, skipSpace(bytes, keyEnd) + 1);
-    const end = keyEnd === -1 ? -1 : scanner.value(valueStart);
+    const keyEnd = bytes[start] === QUOTE ? scanner.string(start + 1) : -1;
+    if (keyEnd === -1) throw malformed(object);
+    const colon = skipSpace(bytes, keyEnd);
+    const valueStart = skipSpace(bytes, colon + 1);
+    const end = bytes[colon] === COLON ? scanner.value(valueStart) : -1;
     if (end === -1) throw malformed(object);
     if (stringEquals(bytes, { start, end: keyEnd }, text)) matching.push({ commaBefore, start, valueStart, end });
     else others.push(bytes.subarray(start, end));
     at = skipSpace(bytes, end);
-    if (bytes[at] === COMMA) {
-      commaBefore = at;
-      at = skipSpace(bytes, at + 1);
-    } else if (at !== object.end - 1) {
-      throw malformed(object);
-    }
+    if (at === object.end - 1) return { matching, others };
+    if (bytes[at] !== COMMA) throw malformed(object);
+    commaBefore = at;
+    at = skipSpace(bytes, at + 1);
   }
-  return { matching, others };
 }
 
 function rebuilt(bytes: Buffer, object: Span, members: readonly Buffer[]): Edit {

@@ -22,30 +22,13 @@ const OTHER_KEYS = [
   "kinD",
 ];
 const PIECES = [
-  ...[
-    "",
-    "a",
-    "hello",
-    "the quick brown fox",
-    "id",
-    "sessionId",
-    "allow_once",
-    "2.0",
-    "{",
-    "}",
-    "[",
-    "]",
-    ",",
-    ":",
-    "'",
-    "/",
-    "\u007f",
-  ],
-  ...["é", "中文字", "\u{1F600}", "\u2028", "\ufeff", "\ufffd", "x".repeat(37), "=".repeat(64)],
-  ...['\\"', "\\\\", "\\/", "\\b", "\\f", "\\n", "\\r", "\\t", "\\u0000", "\\u0022", "\\u005c", "\\u00E9", "\\u4e2d"],
-  ...["\\ud83d\\ude00", "\\ud83d", "\\ude00", "\\ude00\\ud83d", "\\uDBFF\\uDFFF", "\\\\u0041", "\\\\\\\\", '\\\\\\"'],
-  ...['\\"id\\":1', '{\\"sessionId\\":\\"s\\"}', '\\",\\"id\\":2,\\"x\\":\\"', '\\"}}\\n{\\"jsonrpc\\":\\"2.0\\"'],
-];
+  ["", "a", "hello", "the quick brown fox", "id", "sessionId", "allow_once", "2.0"],
+  ["{", "}", "[", "]", ",", ":", "'", "/", "\u007f"],
+  ["é", "中文字", "\u{1F600}", "\u2028", "\ufeff", "\ufffd", "x".repeat(37), "=".repeat(64)],
+  ['\\"', "\\\\", "\\/", "\\b", "\\f", "\\n", "\\r", "\\t", "\\u0000", "\\u0022", "\\u005c", "\\u00E9", "\\u4e2d"],
+  ["\\ud83d\\ude00", "\\ud83d", "\\ude00", "\\ude00\\ud83d", "\\uDBFF\\uDFFF", "\\\\u0041", "\\\\\\\\", '\\\\\\"'],
+  ['\\"id\\":1', '{\\"sessionId\\":\\"s\\"}', '\\",\\"id\\":2,\\"x\\":\\"', '\\"}}\\n{\\"jsonrpc\\":\\"2.0\\"'],
+].flat();
 const BAD_PIECES = ["\\x", "\\u12", "\\u12G4", "\\U0041", "\n", "\t", "\u0000", "\u001f", "\\", '"', "\\'"];
 const NUMBERS =
   "0 -0 1 -1 7 42 10 1.5 -1.25 0.0 0e0 1e3 1E3 1e+3 1e-3 -1.5E-10 9007199254740993 2147483648 1e999 123456789012345678901234567890".split(
@@ -136,8 +119,9 @@ export class FrameMaker {
     if (shape === 1) return "[1,[2]]";
     const members: Member[] = [];
     if (!random.oneIn(8)) members.push(["sessionId", this.string()]);
-    if (random.oneIn(2)) members.push(["update", this.update()]);
-    else if (random.oneIn(2)) {
+    const use = random.below(4);
+    if (use < 2) members.push(["update", this.update()]);
+    else if (use === 2) {
       members.push(
         ["toolCall", this.part(["toolCallId", "_meta", "title", "kind", "status", "rawInput"])],
         ["options", this.options()],

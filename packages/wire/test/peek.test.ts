@@ -1,11 +1,12 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { SpanName } from "../src/envelope.ts";
 import { Envelope } from "../src/envelope.ts";
 import { peek } from "../src/peek.ts";
 import type { Span } from "../src/spans.ts";
 import { FrameMaker } from "./frame-maker.ts";
 import { RandomSource, runSeed } from "./random-source.ts";
-import { expectationFor, SPAN_NAMES } from "./reference-envelope.ts";
+import { expectationFor, SPAN_PATHS } from "./reference-envelope.ts";
 
 const GENERATED_FRAMES = 1_000_000;
 const FRAMES_PER_TEST = 50_000;
@@ -22,8 +23,18 @@ function textOf(bytes: Buffer, span: Span): string | undefined {
   return span.start === -1 ? undefined : bytes.toString("utf8", span.start, span.end);
 }
 
-function spanText(envelope: Envelope, name: string): string | undefined {
-  return textOf(envelope.bytes, envelope[name as "id"]);
+function spanText(envelope: Envelope, name: SpanName): string | undefined {
+  return textOf(envelope.bytes, envelope[name]);
+}
+
+/** The own member at the end of a path of objects. */
+function memberAt(whole: unknown, path: readonly string[]): unknown {
+  let value = whole;
+  for (const key of path) {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    value = Object.getOwnPropertyDescriptor(value, key)?.value;
+  }
+  return value;
 }
 
 /** What the envelope says differently from the slow reference; undefined if nothing. */
@@ -35,7 +46,7 @@ function difference(envelope: Envelope): string | undefined {
   if (envelope.kind === "invalid") {
     return spanText(envelope, "id") === expected.spans.get("id") ? undefined : "id of an invalid frame";
   }
-  for (const name of SPAN_NAMES) {
+  for (const { name } of SPAN_PATHS) {
     if (spanText(envelope, name) !== expected.spans.get(name)) return `span ${name}`;
   }
   if (envelope.promptElementCount !== expected.promptElements.length) return "count of prompt elements";
@@ -48,6 +59,10 @@ function difference(envelope: Envelope): string | undefined {
     if (textOf(bytes, envelope.optionKinds[index]!) !== option.kind) return `kind of option ${index}`;
   }
   return undefined;
+}
+
+function agree(frame: Buffer): void {
+  expect(difference(peeked(frame))).toBeUndefined();
 }
 
 /** Breaks a frame in place now and then, as bytes; returns its new end. */
@@ -87,6 +102,7 @@ describe("a million generated frames", () => {
   const scratch = Buffer.alloc(SCRATCH_BYTES);
   const tests = GENERATED_FRAMES / FRAMES_PER_TEST;
   const tally = {
+    invalid: 0,
     request: 0,
     notification: 0,
     response: 0,
@@ -116,23 +132,38 @@ describe("a million generated frames", () => {
             `WIRE_TEST_SEED=${seed}, frame ${count}: ${found}: ${JSON.stringify(scratch.toString("latin1", start, end))}`,
           );
         }
-        tally[envelope.problem ?? (envelope.kind as "request")] += 1;
+        tally[envelope.problem ?? envelope.kind] += 1;
       }
     },
     120_000,
   );
 
+  test("the members are those that JSON.parse finds", () => {
+    const random = new RandomSource(runSeed);
+    const maker = new FrameMaker(random);
+    let compared = 0;
+    for (let count = 0; count < 20_000; count += 1) {
+      const frame = peeked(maker.frame());
+      if (frame.kind === "invalid") continue;
+      const whole: unknown = JSON.parse(frame.bytes.toString());
+      for (const { name, path } of SPAN_PATHS) {
+        const raw = spanText(frame, name);
+        expect(raw === undefined ? undefined : JSON.parse(raw)).toEqual(memberAt(whole, path));
+        compared += 1;
+      }
+    }
+    expect(compared).toBeGreaterThan(100_000);
+  });
+
   test("they hold many of every kind and of every problem", () => {
-    for (const [name, count] of Object.entries(tally)) expect(count, name).toBeGreaterThan(GENERATED_FRAMES / 500);
+    expect(tally.invalid, "invalid without a problem").toBe(0);
+    for (const [name, count] of Object.entries(tally).slice(1))
+      expect(count, name).toBeGreaterThan(GENERATED_FRAMES / 500);
     expect(tally.request + tally.notification + tally.response).toBeGreaterThan(GENERATED_FRAMES / 3);
   });
 });
 
 describe("shrinking properties", () => {
-  const agree = (frame: Buffer): void => {
-    expect(difference(peeked(frame))).toBeUndefined();
-  };
-
   test("peek agrees with a strict parser on messages around any JSON value", () => {
     const message = fc.record(
       {
@@ -160,7 +191,7 @@ describe("shrinking properties", () => {
       fc.property(message, fc.constantFrom(undefined, 1, "\t", "\r\n "), (value, indent) =>
         agree(Buffer.from(JSON.stringify(value, null, indent))),
       ),
-      { numRuns: 20_000 },
+      { numRuns: 8_000 },
     );
   }, 120_000);
 
@@ -209,11 +240,18 @@ describe("every byte at every place", () => {
           peek(frame, 0, frame.length, envelope);
           expect(difference(envelope)).toBeUndefined();
           expect(spanText(envelope, "method")).toBe(`"${"m".repeat(length)}${special}"`);
+          frame[frame.length - 3] = 0xff;
+          peek(frame, 0, frame.length, envelope);
+          expect(envelope.problem).toBe("not_json");
         }
       }
     }
   });
 });
+
+function frameWithParams(members: readonly string[]): string {
+  return `{"jsonrpc":"2.0","id":1,"method":"m","params":{${members.join(",")}}}`;
+}
 
 describe("size and depth", () => {
   test.each([
@@ -234,7 +272,7 @@ describe("size and depth", () => {
     const opened = Array.from({ length: 5000 }, () => random.oneIn(2));
     const text = `${opened.map((isObject) => (isObject ? '{"k":' : "[")).join("")}0${opened
       .map((isObject) => (isObject ? "}" : "]"))
-      .reverse()
+      .toReversed()
       .join("")}`;
     expect(peeked(`{"jsonrpc":"2.0","id":1,"result":${text}}`).kind).toBe("response");
     for (const depth of [1, 31, 32, 33, 63, 64, 65, 1023, 1024, 1025, 4999]) {
@@ -246,12 +284,10 @@ describe("size and depth", () => {
 
   test("a hundred thousand keys at a table level are compared, and the one that comes twice is found", () => {
     const keys = Array.from({ length: 100_000 }, (_, index) => `"k${index}":0`);
-    const frame = (members: string[]): string =>
-      `{"jsonrpc":"2.0","id":1,"method":"m","params":{${members.join(",")}}}`;
-    expect(peeked(frame(keys)).kind).toBe("request");
-    expect(peeked(frame([...keys, '"k77777":1'])).problem).toBe("duplicate_key");
-    expect(peeked(frame([...keys.slice(0, 30), '"k3":1'])).problem).toBe("duplicate_key");
-    expect(peeked(frame([...keys.slice(0, 20), '"k3":1'])).problem).toBe("duplicate_key");
+    expect(peeked(frameWithParams(keys)).kind).toBe("request");
+    expect(peeked(frameWithParams([...keys, '"k77777":1'])).problem).toBe("duplicate_key");
+    expect(peeked(frameWithParams([...keys.slice(0, 30), '"k3":1'])).problem).toBe("duplicate_key");
+    expect(peeked(frameWithParams([...keys.slice(0, 20), '"k3":1'])).problem).toBe("duplicate_key");
   });
 
   test("the lists of one huge frame are given back", () => {
@@ -353,7 +389,7 @@ describe("envelopes", () => {
     const envelope = peeked(
       '{"jsonrpc":"2.0","method":"m","params":{"update":[{"status":1}],"options":{"kind":1},"prompt":{"a":1},"toolCall":"x"}}',
     );
-    expect(["update", "options", "prompt", "toolCall"].map((name) => spanText(envelope, name))).toEqual([
+    expect((["update", "options", "prompt", "toolCall"] as const).map((name) => spanText(envelope, name))).toEqual([
       '[{"status":1}]',
       '{"kind":1}',
       '{"a":1}',

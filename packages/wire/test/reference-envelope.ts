@@ -16,40 +16,58 @@ interface Node {
   readonly elements: readonly Node[] | undefined;
 }
 
-/** Object levels and, for each key of them, the envelope's name; a name in capitals is a deeper level. */
-const LEVELS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+/** Object levels and, for each key of them, the envelope's name. A name that is a level itself goes deeper. */
+const LEVEL_NAMES = {
   top: { jsonrpc: "jsonrpc", id: "id", method: "method", params: "params", result: "result", error: "error" },
   params: {
-    ...{
-      sessionId: "sessionId",
-      requestId: "requestId",
-      protocolVersion: "protocolVersion",
-      cwd: "cwd",
-      prompt: "prompt",
-    },
-    ...{ modeId: "modeId", configId: "configId", terminalId: "terminalId", elicitationId: "elicitationId" },
-    ...{ _meta: "paramsMeta", options: "options", update: "update", toolCall: "toolCall" },
+    sessionId: "sessionId",
+    requestId: "requestId",
+    protocolVersion: "protocolVersion",
+    cwd: "cwd",
+    prompt: "prompt",
+    modeId: "modeId",
+    configId: "configId",
+    terminalId: "terminalId",
+    elicitationId: "elicitationId",
+    _meta: "paramsMeta",
+    options: "options",
+    update: "update",
+    toolCall: "toolCall",
   },
   update: {
-    ...{ sessionUpdate: "sessionUpdate", toolCallId: "updateToolCallId", status: "updateStatus" },
-    ...{ currentModeId: "currentModeId", configOptions: "updateConfigOptions", sessionId: "updateSessionId" },
+    sessionUpdate: "sessionUpdate",
+    toolCallId: "updateToolCallId",
+    status: "updateStatus",
+    currentModeId: "currentModeId",
+    configOptions: "updateConfigOptions",
+    sessionId: "updateSessionId",
   },
   toolCall: { toolCallId: "toolCallId", _meta: "toolCallMeta" },
   result: {
-    ...{ sessionId: "resultSessionId", modes: "resultModes", models: "resultModels" },
-    ...{
-      configOptions: "resultConfigOptions",
-      terminalId: "resultTerminalId",
-      sessions: "resultSessions",
-      outcome: "outcome",
-    },
+    sessionId: "resultSessionId",
+    modes: "resultModes",
+    models: "resultModels",
+    configOptions: "resultConfigOptions",
+    terminalId: "resultTerminalId",
+    sessions: "resultSessions",
+    outcome: "outcome",
   },
   outcome: { outcome: "outcomeKind", optionId: "outcomeOptionId" },
+} as const;
+const LEVELS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  ...LEVEL_NAMES,
   option: { optionId: "optionId", kind: "kind" },
 };
-export const SPAN_NAMES = Object.entries(LEVELS).flatMap(([level, names]) =>
-  level === "option" ? [] : Object.values(names),
-);
+
+/** Where each of the envelope's spans comes from. */
+export const SPAN_PATHS = [
+  ...Object.entries(LEVEL_NAMES.top).map(([key, name]) => ({ name, path: [key] })),
+  ...Object.entries(LEVEL_NAMES.params).map(([key, name]) => ({ name, path: ["params", key] })),
+  ...Object.entries(LEVEL_NAMES.update).map(([key, name]) => ({ name, path: ["params", "update", key] })),
+  ...Object.entries(LEVEL_NAMES.toolCall).map(([key, name]) => ({ name, path: ["params", "toolCall", key] })),
+  ...Object.entries(LEVEL_NAMES.result).map(([key, name]) => ({ name, path: ["result", key] })),
+  ...Object.entries(LEVEL_NAMES.outcome).map(([key, name]) => ({ name, path: ["result", "outcome", key] })),
+];
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -173,7 +191,7 @@ class Reader {
     const rawKey = this.text.slice(start, this.at);
     this.skipSpace();
     this.at += 1;
-    return { rawKey, key: JSON.parse(rawKey) as string, value: this.read() };
+    return { rawKey, key: String(JSON.parse(rawKey)), value: this.read() };
   }
 
   private skipString(): void {
