@@ -66,11 +66,12 @@ function shown(value: unknown): string {
   return shortened(visibleLine(visibleJson(value)), 80);
 }
 
-/** Below `env` and in `args` a value may be a key or a token: its kind is enough to find the fault. */
+/** Below `env`, in `args` and in a Helper's command a value may be a key or a token: its kind is enough to find the fault. */
 function foundText(value: unknown, path: Path): string {
   let at = value;
   for (const part of path) at = typeof at === "object" && at !== null ? Reflect.get(at, part) : undefined;
-  const mayBeSecret = path.includes("env") || path.includes("args");
+  const mayBeSecret =
+    path.includes("env") || path.includes("args") || (path.includes("use") && path.includes("command"));
   if (at === undefined) return "nothing";
   if (at === null || typeof at === "boolean") return String(at);
   if (mayBeSecret || typeof at === "object") return kindOf(at);

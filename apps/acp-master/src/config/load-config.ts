@@ -101,12 +101,10 @@ type Written = z.output<typeof configSchema>;
 function resolved(written: Written, folder: string): Config {
   const { $schema: _forEditors, agents, ...rest } = written;
   const general = { ...rest, helper: withAbsolutePaths(rest.helper, folder) };
-  return {
-    ...general,
-    agents: Object.fromEntries(
-      Object.entries(agents).map(([name, agent]) => [name, resolvedAgent(agent, general, folder)]),
-    ),
-  };
+  // No prototype: a name such as "constructor", which a client may ask for, is not there unless it was configured.
+  const resolvedAgents: Record<string, AgentConfig> = Object.create(null);
+  for (const [name, agent] of Object.entries(agents)) resolvedAgents[name] = resolvedAgent(agent, general, folder);
+  return { ...general, agents: resolvedAgents };
 }
 
 function resolvedAgent(

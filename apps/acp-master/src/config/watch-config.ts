@@ -6,6 +6,8 @@ import { type LoadedConfig, loadConfig } from "./load-config.ts";
 
 /** Editors write in several steps; a file that is gone for less than this was being replaced. */
 const settleMs = 150;
+/** Where the system has no watch left to give, it is asked again this much later. */
+const withoutWatchMs = 5000;
 
 /**
  * Calls `onChange` after the content changed, valid or not, and never for the content that stood there at the call.
@@ -20,6 +22,7 @@ class ConfigWatch implements Disposable {
   readonly #onChange: (loaded: LoadedConfig) => void;
   #watchers = new Map<string, FSWatcher>();
   #timer: NodeJS.Timeout | undefined;
+  #again: NodeJS.Timeout | undefined;
   #content: string;
   #disposed = false;
 
@@ -33,6 +36,7 @@ class ConfigWatch implements Disposable {
   [Symbol.dispose](): void {
     this.#disposed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#again);
     for (const watcher of this.#watchers.values()) watcher.close();
     this.#watchers.clear();
   }
@@ -50,6 +54,10 @@ class ConfigWatch implements Disposable {
       const watcher = watchFolder(folder, () => this.#touched());
       if (watcher !== undefined) this.#watchers.set(key, watcher);
     }
+    clearTimeout(this.#again);
+    if (this.#watchers.size === wanted.size) return;
+    this.#again = setTimeout(() => this.#touched(), withoutWatchMs);
+    this.#again.unref();
   }
 
   #touched(): void {

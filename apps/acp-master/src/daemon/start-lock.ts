@@ -6,8 +6,11 @@ import { join } from "node:path";
 import { errorCode } from "../config/error-code.ts";
 import { realPathOf } from "../config/places.ts";
 
-/** `start`: whoever wants a daemon starts it. `open`: a daemon takes or gives back the socket. */
-export type LockPurpose = "start" | "open";
+/**
+ * `start`: whoever wants a daemon starts it. `open`: a daemon takes or gives back the socket. `state`: a daemon uses the
+ * state folder, from before it reads the records until it has written the last one.
+ */
+export type LockPurpose = "start" | "open" | "state";
 
 export interface StartLock {
   /** Frees the lock; those who wait get the word (it may say why a start failed). Doing it twice is fine. */
@@ -22,7 +25,8 @@ export type LockAttempt =
 /**
  * Linux: an abstract socket, named after the user and the real path of the folder; Windows: a named pipe. Both exist in
  * one process at most and vanish with it. They are seen within one network namespace or machine: daemons in two
- * containers that share a folder do not see each other's lock (the socket itself still tells them apart).
+ * containers that share a folder do not see each other's lock (the socket itself still tells them apart). Another user who
+ * takes the name on purpose can make a start fail, and nothing worse.
  * Elsewhere: a file, see `tryFileLock`.
  */
 export async function tryStartLock(runDir: string, purpose: LockPurpose): Promise<LockAttempt> {

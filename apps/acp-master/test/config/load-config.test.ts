@@ -102,6 +102,12 @@ describe("a configured agent", () => {
   });
 });
 
+describe("an agent that is not configured", () => {
+  it.each(["constructor", "toString", "__proto__"])("is not there, not even by the name %s", (name) => {
+    expect(config("{}").agents[name]).toBeUndefined();
+  });
+});
+
 describe("a problem", () => {
   const cases: readonly [string, string, string | RegExp, string | RegExp][] = [
     ['{"limits":{"promptQueue":0}}', "limits.promptQueue", "0", "a whole number from 1 to 1024"],
