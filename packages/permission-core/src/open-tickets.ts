@@ -34,6 +34,13 @@ export class OpenTicket {
     this.state = birth.state;
   }
 
+  /** Takes the answer to a question, which the Helper can give once. */
+  takeAsk(ask: number): boolean {
+    if (this.askSent !== ask) return false;
+    this.askSent = undefined;
+    return true;
+  }
+
   awaits(ask: number): boolean {
     return this.state.state !== "settled" && this.state.ask?.number === ask;
   }
@@ -59,9 +66,20 @@ export class OpenTicket {
     return this.#showing.delete(clientId);
   }
 
+  // Field by field: this runs for every port call, and a spread costs ten times as much.
   view(expiresAt: number | undefined): TicketView {
+    const { opening } = this;
     return {
-      ...this.opening,
+      session: opening.session,
+      sessionId: opening.sessionId,
+      agent: opening.agent,
+      process: opening.process,
+      toolCallId: opening.toolCallId,
+      options: opening.options,
+      paramsDigest: opening.paramsDigest,
+      turn: opening.turn,
+      turnCancelling: opening.turnCancelling,
+      knownSession: opening.knownSession,
       approvalId: this.approvalId,
       state: this.state.state,
       openedAt: this.openedAt,

@@ -42,12 +42,7 @@ export class Performer {
     const { approvalId } = ticket;
     switch (effect.effect) {
       case "ask_helper":
-        if (!ticket.awaits(effect.ask)) return;
-        ticket.askSent = effect.ask;
-        if (!ports.askHelper(this.view(ticket), effect.ask)) this.#parts.notAsked(ticket, effect.ask);
-        return;
-      case "cancel_helper":
-        this.#cancelHelper(ticket, effect.ask);
+        if (ticket.awaits(effect.ask)) this.#ask(ticket, effect.ask);
         return;
       case "first_offer":
         if (ticket.state.state === "offered") this.#firstOffer(ticket);
@@ -91,14 +86,22 @@ export class Performer {
     this.#parts.deadlines.clear(approvalId);
     const decision = this.#settling.answer(ticket, effect);
     ticket.state = { state: "settled", decision };
-    if (ticket.askSent !== undefined) this.#cancelHelper(ticket, ticket.askSent);
+    this.#cancelQuestion(ticket);
     for (const clientId of effect.withdraw) this.#withdraw(ticket, clientId);
     this.#parts.ports.resolved(this.view(ticket), decision);
     this.#parts.ports.log("approval.responded", { approvalId, result: decision.outcome.result, by: decision.by.kind });
   }
 
-  #cancelHelper(ticket: OpenTicket, ask: number): void {
-    if (ticket.askSent !== ask) return;
+  #ask(ticket: OpenTicket, ask: number): void {
+    this.#cancelQuestion(ticket);
+    if (!ticket.awaits(ask)) return;
+    ticket.askSent = ask;
+    if (!this.#parts.ports.askHelper(this.view(ticket), ask)) this.#parts.notAsked(ticket, ask);
+  }
+
+  #cancelQuestion(ticket: OpenTicket): void {
+    const ask = ticket.askSent;
+    if (ask === undefined) return;
     ticket.askSent = undefined;
     this.#parts.ports.cancelHelper(this.view(ticket), ask);
   }

@@ -161,8 +161,6 @@ function effectText(effect: TicketEffect): string {
   switch (effect.effect) {
     case "ask_helper":
       return "ask the Helper";
-    case "cancel_helper":
-      return "cancel the question before";
     case "first_offer":
       return "start `timeoutSeconds`";
     case "offer":

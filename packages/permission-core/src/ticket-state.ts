@@ -87,8 +87,8 @@ export type TicketEvent =
   | { readonly event: "ended"; readonly cause: EndCause };
 
 export type TicketEffect =
+  /** Puts a question; whatever the Helper still had is cancelled before. */
   | { readonly effect: "ask_helper"; readonly ask: number }
-  | { readonly effect: "cancel_helper"; readonly ask: number }
   /** The ticket is put to people for the first time: its time counts from here. */
   | { readonly effect: "first_offer" }
   | { readonly effect: "offer"; readonly clientId: string; readonly offer: number }

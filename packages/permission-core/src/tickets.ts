@@ -9,7 +9,7 @@ import { OpenTicket, OpenTickets } from "./open-tickets.ts";
 import { Performer } from "./performer.ts";
 import { SessionPeople } from "./session-people.ts";
 import type { TicketPolicy, TicketPorts } from "./ticket-ports.ts";
-import type { ClientAnswer, HelperVerdict, TicketEvent } from "./ticket-state.ts";
+import type { ClientAnswer, HelperVerdict, TicketEffect, TicketEvent } from "./ticket-state.ts";
 import { copyOpening } from "./ticket.ts";
 import type { TicketOpening, TicketView } from "./ticket.ts";
 import { open, transition } from "./transition.ts";
@@ -67,25 +67,19 @@ export class Tickets implements Disposable {
     return approvalId;
   }
 
+  /** Counts only for the question that the Helper has: not for an earlier one, nor for one that was never put. */
   helperAnswered(approvalId: string, ask: number, verdict: HelperVerdict): void {
     const ticket = this.#tickets.get(approvalId);
-    if (ticket === undefined) return this.#stale("helper_answer", approvalId);
-    if (ticket.askSent === ask) ticket.askSent = undefined;
+    if (ticket?.takeAsk(ask) !== true) return this.#stale("helper_answer", approvalId);
     const controllers = this.#people.ids(ticket.opening.session);
-    this.#apply(ticket, {
-      event: "helper_answered",
-      ask,
-      verdict,
-      controllers,
-      refusesAll: this.#ports.refusesAll(this.#performer.view(ticket)),
-    });
+    const refusesAll = this.#ports.refusesAll(this.#performer.view(ticket));
+    this.#apply(ticket, { event: "helper_answered", ask, verdict, controllers, refusesAll });
   }
 
   /** The Helper cannot answer this question and will not be asked it again. `fault` is a kind, never a text of the Helper's. */
   helperFailed(approvalId: string, ask: number, fault: string): void {
     const ticket = this.#tickets.get(approvalId);
-    if (ticket === undefined) return this.#stale("helper_failed", approvalId);
-    if (ticket.askSent === ask) ticket.askSent = undefined;
+    if (ticket?.takeAsk(ask) !== true) return this.#stale("helper_failed", approvalId);
     this.#apply(ticket, { event: "helper_failed", ask, fault });
   }
 
@@ -104,10 +98,10 @@ export class Tickets implements Disposable {
     this.#sendAll(this.#tickets.of(session), { event: "narrowed" });
   }
 
-  /** An answer in a dialog. It counts only while that client has an open dialog for the ticket. */
+  /** An answer in a dialog. It counts once for each offer that was made, and only while that dialog is open. */
   clientAnswered(approvalId: string, clientId: string, answer: ClientAnswer): void {
     const ticket = this.#tickets.get(approvalId);
-    if (ticket === undefined) return this.#stale("client_answer", approvalId);
+    if (ticket?.takeBack(clientId) !== true) return this.#stale("client_answer", approvalId);
     const name = this.#people.nameOf(ticket.opening.session, clientId);
     const refusesAll = this.#ports.refusesAll(this.#performer.view(ticket));
     this.#apply(ticket, { event: "client_answered", clientId, name, answer, refusesAll });
@@ -141,9 +135,8 @@ export class Tickets implements Disposable {
   controllerAttached(session: string, clientId: string, name: string): void {
     this.#people.add(session, clientId, name);
     const offered = this.#tickets.of(session).filter((ticket) => ticket.askedAt !== undefined);
-    for (const ticket of offered.toSorted((a, b) => (a.askedAt ?? 0) - (b.askedAt ?? 0))) {
-      this.#apply(ticket, { event: "client_attached", clientId });
-    }
+    const byAskedAt = offered.toSorted((a, b) => (a.askedAt ?? 0) - (b.askedAt ?? 0));
+    this.#sendAll(byAskedAt, { event: "client_attached", clientId });
   }
 
   controllerDetached(session: string, clientId: string): void {
@@ -232,8 +225,10 @@ export class Tickets implements Disposable {
     this.#sendAll(tickets, { event: "ended", cause });
   }
 
+  // Every ticket moves before a port is called for the first: nothing that a port brings can slip in between.
   #sendAll(tickets: readonly OpenTicket[], event: TicketEvent): void {
-    for (const ticket of tickets) this.#apply(ticket, event);
+    const moved = tickets.map((ticket) => ({ ticket, effects: move(ticket, event) }));
+    for (const { ticket, effects } of moved) this.#performer.perform(ticket, effects);
   }
 
   #send(approvalId: string, event: TicketEvent): void {
@@ -243,12 +238,16 @@ export class Tickets implements Disposable {
   }
 
   #apply(ticket: OpenTicket, event: TicketEvent): void {
-    const { state, effects } = transition(ticket.state, event);
-    ticket.state = state;
-    this.#performer.perform(ticket, effects);
+    this.#performer.perform(ticket, move(ticket, event));
   }
 
   #stale(what: string, approvalId: string): void {
     this.#ports.log("ticket.not_pending", { approvalId, what });
   }
+}
+
+function move(ticket: OpenTicket, event: TicketEvent): readonly TicketEffect[] {
+  const { state, effects } = transition(ticket.state, event);
+  ticket.state = state;
+  return effects;
 }

@@ -101,10 +101,7 @@ function leaveToPeople(state: Open, controllers: readonly string[]): Transition 
 
 function askAgain(state: Open, purpose: "decide" | "again" | "narrow"): Transition {
   const number = state.asks + 1;
-  const effects: readonly TicketEffect[] = [
-    ...(state.ask === undefined ? [] : [{ effect: "cancel_helper", ask: state.ask.number } as const]),
-    { effect: "ask_helper", ask: number },
-  ];
+  const effects: readonly TicketEffect[] = [{ effect: "ask_helper", ask: number }];
   if (state.state === "deciding") {
     const ask = { number, purpose: purpose === "again" ? "decide" : purpose };
     return { state: { ...state, asks: number, ask }, effects };
