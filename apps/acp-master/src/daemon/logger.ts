@@ -45,7 +45,8 @@ export function createLogger(places: Places, level: LogLevel): Logger {
 export function loggerInto(file: { write(line: string): void }, level: LogLevel): Logger {
   const options = {
     level,
-    base: { pid: process.pid },
+    // Not "pid": that is the field for the process a line tells of.
+    base: { daemon: process.pid },
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     // Pino's own would print an error's message.

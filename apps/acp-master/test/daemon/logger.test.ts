@@ -30,9 +30,20 @@ describe("a log line", () => {
   it("holds known fields with plain values, and only the number of those that were left out", () => {
     const file = recorded();
     const log = loggerInto(file, "info");
-    log.info({ agent: "demo", bytes: 12, prompt: "sk-1", env: { KEY: "sk-2" }, session: { text: "sk-3" } }, "started");
+    log.info(
+      { agent: "demo", pid: 7, bytes: 12, prompt: "sk-1", env: { KEY: "sk-2" }, session: { text: "sk-3" } },
+      "started",
+    );
     log.child({ sessionId: "s-1", token: "sk-4" }).warn("attached");
-    expect(file.lines[0]).toMatchObject({ level: "info", agent: "demo", bytes: 12, droppedFields: 3, msg: "started" });
+    expect(file.lines[0]).toMatchObject({
+      level: "info",
+      daemon: process.pid,
+      agent: "demo",
+      pid: 7,
+      bytes: 12,
+      droppedFields: 3,
+      msg: "started",
+    });
     expect(file.lines[1]).toMatchObject({ level: "warn", sessionId: "s-1", msg: "attached" });
     expect(JSON.stringify(file.lines)).not.toContain("sk-");
   });
