@@ -75,7 +75,7 @@ export class FrameSplitter {
     if (this.partial.length > this.limit && this.partial.length - this.uncountedBytes() > this.limit) this.stop();
   }
 
-  /** A byte order mark (or its beginning) and one carriage return belong to the line, not to the frame. */
+  /** A byte order mark and one carriage return belong to the line, not to the frame. */
   private uncountedBytes(): number {
     const line = this.partial;
     const mark = line.byteAt(0) === 0xef && line.byteAt(1) === 0xbb && line.byteAt(2) === 0xbf ? MARK_BYTES : 0;
