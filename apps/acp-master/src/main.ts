@@ -3,15 +3,17 @@ import { VERSION } from "./version.ts";
 
 const argv = process.argv.slice(2);
 
-// A reader that has seen enough (`| head`) ends this program quietly.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === "EPIPE" ? 0 : 1);
-});
-
 if (argv[0] === "connect") {
   const { connect } = await import("./commands/connect.ts");
-  process.exitCode = await connect(argv.slice(1));
-} else if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
+  process.exit(await connect(argv.slice(1)));
+}
+
+// A reader that has seen enough (`| head`) ends this program quietly. A daemon goes on without readers.
+if (argv[0] !== "serve") {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+}
+
+if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
   process.stdout.write(`${VERSION}\n`);
 } else {
   const { runProgram } = await import("./commands/program.ts");

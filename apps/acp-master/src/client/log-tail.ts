@@ -84,9 +84,9 @@ export class LogFollower implements Disposable {
   }
 
   #drain(): void {
-    if (this.#descriptor === undefined) return;
     const chunk = Buffer.alloc(64 * 1024);
-    for (;;) {
+    // Whoever gets a line may dispose of the follower.
+    while (this.#descriptor !== undefined) {
       const length = readSync(this.#descriptor, chunk, 0, chunk.length, this.#offset);
       if (length === 0) return;
       this.#offset += length;

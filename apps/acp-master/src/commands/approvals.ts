@@ -44,7 +44,7 @@ function cards(rows: readonly ApprovalRow[]): string {
   const shown = rows.map((row) => {
     const expiry = row.expiresAt === undefined || row.expiresAt === null ? "" : `, expires ${age(row.expiresAt, now)}`;
     const head = `${visibleLine(row.approvalId)}  ${visibleLine(row.agent)}, session ${visibleLine(row.sessionId)}, asked ${age(row.askedAt, now)}${expiry}`;
-    return `${head}\n${permissionText(row.params ?? { options: row.options }, process.stdout)}`;
+    return `${head}\n${permissionText({ options: row.options, ...asRecord(row.params) }, process.stdout)}`;
   });
   return `${shown.join("\n")}\nAnswer with: acp-master approve ID, acp-master deny ID\n`;
 }

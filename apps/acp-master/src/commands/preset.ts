@@ -1,8 +1,8 @@
 // `acp-master preset SESSION PRESET`: changes what a session may do without asking. It knows no preset by name.
 import type { Command } from "commander";
-import { ClientError } from "../client/client-error.ts";
 import { openMaster } from "../client/open-master.ts";
-import { CommandError, exitCodes, type ExitCode } from "../display/errors.ts";
+import type { Ask } from "../client/session-rows.ts";
+import { exitCodes, type ExitCode } from "../display/errors.ts";
 import { visibleLine } from "../display/untrusted-text.ts";
 import { examples, finish } from "./finish.ts";
 
@@ -30,19 +30,10 @@ async function preset(sessionId: string, name: string, options: PresetOptions): 
   return exitCodes.done;
 }
 
-/** Also used by `run --preset`. A refused switch says how to confirm it. */
+/** Also used by `run --preset`. The daemon's refusal names the command that confirms. */
 export async function switchPreset(
-  ask: (method: string, params: object) => Promise<unknown>,
-  wanted: { sessionId: string; preset: string; confirm: boolean },
+  ask: Ask,
+  { sessionId, preset, confirm }: { sessionId: string; preset: string; confirm: boolean },
 ): Promise<void> {
-  const { confirm, ...target } = wanted;
-  try {
-    await ask("_acp-master/session/preset", confirm ? { ...target, confirm } : target);
-  } catch (error) {
-    if (!(error instanceof ClientError) || error.reason === "unknown_session" || error.code !== -32602) throw error;
-    const next = confirm
-      ? "Choose one that the session offers."
-      : `Choose one that the session offers; one that needs a confirmation: acp-master preset ${target.sessionId} ${target.preset} --yes`;
-    throw new CommandError(exitCodes.failed, error.message, next, error);
-  }
+  await ask("_acp-master/session/preset", { sessionId, preset, ...(confirm ? { confirm } : {}) });
 }

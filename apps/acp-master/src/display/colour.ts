@@ -1,7 +1,17 @@
 // Decides whether a stream may carry colour and paints short pieces of our own text. It never paints unescaped foreign text.
-import { styleText } from "node:util";
 
-export type Paint = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+/** On and off, as terminals know them. `util.styleText` looks at the process's own stream instead of the one given here. */
+const codes = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const;
+
+export type Paint = keyof typeof codes;
+
 export interface Surface {
   readonly isTTY?: boolean | undefined;
 }
@@ -14,5 +24,8 @@ export function wantsColour(surface: Surface, env: NodeJS.ProcessEnv = process.e
 /** Returns a painter for that stream; on anything but a colour terminal it returns the text as it is. */
 export function painter(surface: Surface, env?: NodeJS.ProcessEnv): (paint: Paint, text: string) => string {
   if (!wantsColour(surface, env)) return (_paint, text) => text;
-  return (paint, text) => styleText(paint, text);
+  return (paint, text) => {
+    const [on, off] = codes[paint];
+    return `\u001B[${on}m${text}\u001B[${off}m`;
+  };
 }

@@ -66,13 +66,22 @@ function explainClientError(error: ClientError): Explanation {
       return said(exitCodes.failed, error.message, "Run `acp-master status`; `acp-master logs` shows what happened.");
     case "answered_error":
     default: {
-      const [exitCode, next] = remedies[error.reason ?? ""] ?? [exitCodes.failed, "Run `acp-master logs` for more."];
-      return said(exitCode, error.message, next);
+      const [exitCode, next] = remedies[error.reason ?? ""] ?? [exitCodes.failed, generalRemedy(error.code)];
+      // The daemon's own message may name the command already.
+      return said(exitCode, error.message, error.message.includes("acp-master ") ? "" : next);
     }
   }
 }
 
+const invalidParams = -32602;
+
+function generalRemedy(code: number | undefined): string {
+  return code === invalidParams
+    ? "Correct the arguments; `acp-master help COMMAND` explains them."
+    : "Run `acp-master logs` for more.";
+}
+
 function said(exitCode: ExitCode, message: string, next: string): Explanation {
   const text = visibleLine(message.trim()).replace(/[.\s]+$/, "");
-  return { exitCode, line: `acp-master: ${text}. ${next}`.trim() };
+  return { exitCode, line: `acp-master: ${text}. ${visibleLine(next)}`.trim() };
 }

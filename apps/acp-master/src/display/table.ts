@@ -28,7 +28,7 @@ export async function table<Row>(
   const paint = painter(options.surface);
   const drawn = new CliTable({
     head: columns.map((column) => paint("bold", column.title)),
-    style: { head: [], border: [], compact: true },
+    style: { head: [], border: [], compact: true, "padding-left": 0, "padding-right": 0 },
     chars: borderless,
   });
   for (const row of rows) {
