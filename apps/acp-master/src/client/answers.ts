@@ -12,12 +12,14 @@ export interface StatusAnswer {
   readonly clients: number;
   readonly approvals: number;
   readonly helpers: readonly RunningHelper[];
+  /** Only while decisions cannot be written. */
+  readonly record?: { readonly problem: string };
   readonly counters: Readonly<Record<string, number>>;
 }
 
 export interface RunningAgent {
   readonly name: string;
-  readonly pid?: number;
+  readonly pid?: number | null;
   readonly instance: string;
   readonly state: string;
   readonly sessions: number;

@@ -24,9 +24,9 @@ export async function answerApproval(
   return choice;
 }
 
-/** "allow (Allow, allow_once), deny (Deny, reject_once)": for messages; shown through visibleLine by whoever prints it. */
+/** "allow (allow_once), deny (reject_once)": for messages; shown through visibleLine by whoever prints it. */
 export function optionList(options: readonly PermissionOption[]): string {
-  return options.map((option) => `${option.optionId} (${option.name ?? "-"}, ${option.kind ?? "no kind"})`).join(", ");
+  return options.map((option) => `${option.optionId} (${option.kind ?? "no kind"})`).join(", ");
 }
 
 function notPending(approvalId: string): CommandError {

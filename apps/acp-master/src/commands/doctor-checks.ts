@@ -1,7 +1,8 @@
 // The checks of `doctor`. Each looks at one thing and returns what it found; none changes anything or throws for what it may find.
 import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { findExecutable } from "../agents/find-executable.ts";
+import { verifyAudit } from "../audit/verify-audit.ts";
 import type { StatusAnswer } from "../client/answers.ts";
 import { ClientError } from "../client/client-error.ts";
 import { openMaster } from "../client/open-master.ts";
@@ -14,7 +15,6 @@ import { explain } from "../display/errors.ts";
 import { resolveHelperSpec } from "../helper/helper-spec.ts";
 import { VERSION } from "../version.ts";
 import { demoAgentFile, localAgentRows } from "./agent-rows.ts";
-import { checkRecord } from "./check-record.ts";
 import type { Finding } from "./doctor.ts";
 
 const ok = (check: string, found: string): Finding => ({ check, ok: true, found });
@@ -38,7 +38,7 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     ...(await checkDaemon()),
     ...(loaded.ok ? await checkAgents(loaded.config) : []),
     ...(loaded.ok ? [checkHelper(loaded.config, places, env)] : []),
-    checkRecord(join(places.stateDir, "audit.ndjson")),
+    checkRecord(places.stateDir),
   ];
 }
 
@@ -102,7 +102,17 @@ async function checkDaemon(): Promise<Finding[]> {
       problem === undefined
         ? []
         : [bad("daemon configuration", `an older one is in force: ${problem}`, "Run `acp-master config check`.")];
-    return [running, ...inForce, ...recordFaults(status)];
+    const unrecorded =
+      status.record === undefined
+        ? []
+        : [
+            bad(
+              "daemon record",
+              `decisions cannot be written: ${status.record.problem}`,
+              "Free the disk and check the rights of the state folder; until then nothing is allowed.",
+            ),
+          ];
+    return [running, ...inForce, ...unrecorded];
   } catch (error) {
     if (error instanceof ClientError && error.kind === "no_daemon") {
       return [ok("daemon", `none runs; this program is version ${VERSION}`)];
@@ -111,12 +121,13 @@ async function checkDaemon(): Promise<Finding[]> {
   }
 }
 
-/** A daemon that could not write counts it. */
-function recordFaults({ counters }: StatusAnswer): Finding[] {
-  const faults = Object.entries(counters).filter(([name, count]) => /write|record|disk/i.test(name) && count > 0);
-  if (faults.length === 0) return [];
-  const found = faults.map(([name, count]) => `${name} ${count}`).join(", ");
-  return [bad("daemon writes", found, "Free the disk and check the rights of the state folder.")];
+function checkRecord(stateDir: string): Finding {
+  if (!existsSync(stateDir)) return ok("record", "none yet (made at the first start)");
+  const { ok: whole, records, problems } = verifyAudit(stateDir);
+  const [first] = problems;
+  if (whole || first === undefined) return ok("record", `${records} records in ${stateDir}`);
+  const found = `${first.file}:${first.line}: ${first.what}`;
+  return bad("record", found, "Run `acp-master audit verify` to see all of it, and keep a copy of the folder.");
 }
 
 async function checkAgents(config: Config): Promise<Finding[]> {

@@ -44,6 +44,12 @@ async function statusText(answer: StatusAnswer): Promise<string> {
     );
     lines.push("Next: acp-master config check");
   }
+  if (answer.record !== undefined) {
+    lines.push(
+      paint("red", `Decisions cannot be recorded, so nothing is allowed: ${visibleLine(answer.record.problem)}`),
+    );
+    lines.push("Next: acp-master doctor");
+  }
   const faults = Object.entries(answer.counters).filter(([, count]) => count > 0);
   if (faults.length > 0)
     lines.push(`counters   ${faults.map(([name, count]) => `${visibleLine(name)} ${count}`).join(", ")}`);

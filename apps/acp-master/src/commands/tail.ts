@@ -35,7 +35,6 @@ async function tail(sessionId: string, options: TailOptions): Promise<ExitCode> 
 
   const onEvent = (event: JsonRecord) => {
     const session = asRecord(event.session);
-    if (event.type === "closing") finishTail?.(exitCodes.done);
     if ((event.sessionId ?? session.sessionId) !== sessionId) return;
     if (event.type === "approval_requested") {
       transcript.note(`? waits for an answer: acp-master approve ${asText(event.approvalId)}`);
@@ -55,7 +54,10 @@ async function tail(sessionId: string, options: TailOptions): Promise<ExitCode> 
     clientCapabilities: { session: { notices: {}, compaction: {} } },
     onNotification: (method, params) => {
       const fields = asRecord(params);
-      if (method === "_acp-master/event") onEvent(fields);
+      if (method === "_acp-master/closing") {
+        transcript.note(`The daemon ends (${asText(fields.reason)}).`);
+        finishTail?.(exitCodes.done);
+      } else if (method === "_acp-master/event") onEvent(fields);
       else if (method === "session/update" && fields.sessionId === sessionId) transcript.update(fields.update);
     },
   });

@@ -4,7 +4,7 @@ import { Installation } from "./command-line.ts";
 import { type Answer, FixtureDaemon, Refusal } from "./fixture-daemon.ts";
 
 const once = { optionId: "ok", name: "Allow", kind: "allow_once" };
-const always = { optionId: "forever", name: "Always\u202e", kind: "allow_always" };
+const always = { optionId: "forever", name: "Always", kind: "allow_always\u202e" };
 const no = { optionId: "no", name: "Deny", kind: "reject_once" };
 
 async function answering(args: readonly string[], options: object[], receipt: Answer = () => ({ status: "accepted" })) {

@@ -76,8 +76,15 @@ describe("doctor", () => {
       expect(fresh.found[check], check).toMatchObject({ ok: true });
     }
     const daemon = await serving(place);
-    expect((await checks(place)).found.daemon.found).toContain(`pid ${daemon.child.pid}`);
+    const running = await checks(place);
+    expect(running.found.daemon.found).toContain(`pid ${daemon.child.pid}`);
+    expect(running.found.record).toMatchObject({ ok: true, found: expect.stringMatching(/^\d+ records/) });
     await place.run(["stop"]);
+    writeFileSync(join(place.home, "state", "audit.ndjson"), "{}\n");
+    expect((await checks(place)).found.record).toMatchObject({
+      ok: false,
+      next: expect.stringContaining("audit verify"),
+    });
   });
 
   test("says of each fault what to do, in JSON and as text, and ends with 1", async () => {
