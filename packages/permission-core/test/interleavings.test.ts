@@ -1,5 +1,5 @@
 // A hundred thousand random stories about tickets: whatever comes in whatever order, each request ends once, and never in an allow that nobody gave.
-import fc from "fast-check";
+import { assert, noBias, property, uint8Array } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Tape } from "./tape.ts";
 import { World } from "./world.ts";
@@ -9,8 +9,8 @@ const stories = 100_000;
 describe("interleavings", () => {
   it("every ticket gets one record, one outcome and one answer, and no allow that nobody gave", () => {
     const outcomes = new Map<string, number>();
-    fc.assert(
-      fc.property(fc.noBias(fc.uint8Array({ minLength: 40, maxLength: 160, size: "max" })), (bytes) => {
+    assert(
+      property(noBias(uint8Array({ minLength: 40, maxLength: 160, size: "max" })), (bytes) => {
         const world = new World(new Tape(bytes));
         world.run();
         for (const outcome of world.outcomes) outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);

@@ -20,11 +20,25 @@ export interface Recording {
   readonly views: TicketView[];
   readonly logged: { readonly event: string; readonly fields: object }[];
   /** The lines since the last call of this. */
-  take(): string[];
-  opening(changes?: Partial<TicketOpening>): TicketOpening;
+  readonly take: () => string[];
+  readonly opening: (changes?: Partial<TicketOpening>) => TicketOpening;
   /** Opens a ticket, passes it on to people and forgets the lines of that. */
-  offered(changes?: Partial<TicketOpening>): string;
+  readonly offered: (changes?: Partial<TicketOpening>) => string;
 }
+
+const opening = (changes: Partial<TicketOpening> = {}): TicketOpening => ({
+  session: "s1",
+  sessionId: "outward-1",
+  agent: "demo",
+  process: "p1",
+  toolCallId: "call-1",
+  options: threeOptions,
+  paramsDigest: "00",
+  turn: 1,
+  turnCancelling: false,
+  knownSession: true,
+  ...changes,
+});
 
 export function recording(
   options: { readonly policy?: Partial<TicketPolicy>; readonly ports?: Partial<TicketPorts> } = {},
@@ -63,19 +77,6 @@ export function recording(
     ...options.ports,
   };
   const tickets = new Tickets(ports, { timeoutSeconds: 0, noClientSeconds: 600, ...options.policy });
-  const opening = (changes: Partial<TicketOpening> = {}): TicketOpening => ({
-    session: "s1",
-    sessionId: "outward-1",
-    agent: "demo",
-    process: "p1",
-    toolCallId: "call-1",
-    options: threeOptions,
-    paramsDigest: "00",
-    turn: 1,
-    turnCancelling: false,
-    knownSession: true,
-    ...changes,
-  });
   return {
     tickets,
     clock,

@@ -18,9 +18,8 @@ export class Tape {
     return byte % choices;
   }
 
+  /** One of the values, of which there must be at least one. */
   pick<Value>(values: readonly Value[]): Value {
-    const value = values[this.next(values.length)];
-    if (values.length === 0) throw new Error("There is nothing to pick from.");
-    return value as Value;
+    return values[this.next(values.length)]!;
   }
 }

@@ -6,6 +6,10 @@ import { recording, threeOptions } from "./recording-ports.ts";
 const allow = { kind: "selected", optionId: "allow" } as const;
 const deny = { kind: "selected", optionId: "deny" } as const;
 const closed = { kind: "cancelled" } as const;
+function fail(): never {
+  throw new Error("secret text");
+}
+
 const slip = { kind: "fault", fault: "not_an_outcome" } as const;
 
 describe("who decides", () => {
@@ -822,9 +826,6 @@ describe("ports that call back", () => {
   });
 
   it("a port that throws stops nothing", () => {
-    const fail = (): never => {
-      throw new Error("secret text");
-    };
     const made = recording({
       ports: { recordOpening: fail, offer: fail, withdraw: fail, resolved: fail, answerAgent: fail, deciderName: fail },
     });

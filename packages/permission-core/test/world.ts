@@ -7,7 +7,7 @@ import type { TicketPorts } from "../src/ticket-ports.ts";
 import type { ClientAnswer, HelperVerdict } from "../src/ticket-state.ts";
 import type { TicketView } from "../src/ticket.ts";
 import { Tickets } from "../src/tickets.ts";
-import { Tape } from "./tape.ts";
+import type { Tape } from "./tape.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 const optionLists: readonly (readonly TicketOption[] | undefined)[] = [
@@ -44,25 +44,41 @@ const policies = [
 ];
 
 // The first one costs nothing: it is what a tape that has run out ends with.
-const weights = {
-  time: 3,
-  open: 8,
-  "helper answers": 9,
-  "client answers": 9,
-  "answer by id": 2,
-  attach: 5,
-  detach: 2,
-  cancel: 1,
-  end: 2,
-  exit: 1,
-  "ask again": 1,
-  narrow: 1,
-  "refuse all": 1,
-  "record fails": 1,
-  crash: 1,
-} as const;
-const stepNames = Object.keys(weights) as (keyof typeof weights)[];
-const steps = stepNames.flatMap((name) => Array<typeof name>(weights[name]).fill(name));
+type Step =
+  | "time"
+  | "open"
+  | "helper answers"
+  | "client answers"
+  | "answer by id"
+  | "attach"
+  | "detach"
+  | "cancel"
+  | "end"
+  | "exit"
+  | "ask again"
+  | "narrow"
+  | "refuse all"
+  | "record fails"
+  | "crash";
+
+const weights: readonly (readonly [Step, number])[] = [
+  ["time", 3],
+  ["open", 8],
+  ["helper answers", 9],
+  ["client answers", 9],
+  ["answer by id", 2],
+  ["attach", 5],
+  ["detach", 2],
+  ["cancel", 1],
+  ["end", 2],
+  ["exit", 1],
+  ["ask again", 1],
+  ["narrow", 1],
+  ["refuse all", 1],
+  ["record fails", 1],
+  ["crash", 1],
+];
+const steps = weights.flatMap(([step, weight]) => Array<Step>(weight).fill(step));
 
 interface Book {
   readonly session: string;
