@@ -1,6 +1,6 @@
 // Whatever an author's decision does, only a valid choice comes out.
 import { expect, test } from "vitest";
-import { decide, HelperFault } from "../src/decide.ts";
+import { decide, type HelperFault } from "../src/decide.ts";
 import { defineHelper, type HelperDefinition } from "../src/define-helper.ts";
 import { allowOnce } from "../src/verdict.ts";
 import { allowed, asked, Folder, options, request } from "./request-bench.ts";

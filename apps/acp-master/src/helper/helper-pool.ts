@@ -208,7 +208,7 @@ export class HelperPool implements AsyncDisposable {
   /** Ends the process that has been idle longest, if there is one. */
   #makeRoom(): void {
     if ([...this.#hosts].some((host) => host.isLeaving)) return; // its place is free in a moment
-    const idle = [...this.#hosts].filter((host) => [...host.sessions].every((session) => !session.isEngaged));
+    const idle = [...this.#hosts].filter((host) => [...host.sessions].every(isIdle));
     const [longest] = idle.sort((a, b) => idleSince(a) - idleSince(b));
     if (longest === undefined) return;
     this.#terms.log("helper.evicted", { pid: longest.process.pid });
@@ -223,6 +223,10 @@ export class HelperPool implements AsyncDisposable {
       this.wake(session);
     }
   }
+}
+
+function isIdle(session: SessionHelper): boolean {
+  return session.state === "ready" && !session.isEngaged;
 }
 
 function idleSince(host: Host): number {

@@ -31,7 +31,7 @@ export interface SessionHelperPorts {
 
 interface Ask {
   readonly approvalId: string;
-  readonly params: Buffer;
+  params: Buffer;
   readonly done: (end: DecisionEnd) => void;
   /** How often it was put to a Helper that died over it, this time included. */
   times: number;
@@ -296,6 +296,7 @@ export class SessionHelper {
     ask.request?.cancel();
     ask.request = undefined;
     clearTimeout(ask.slotTimer);
+    ask.params = Buffer.alloc(0); // whoever can still cancel it need not hold the request
     if (this.#asks.get(ask.approvalId) === ask) this.#asks.delete(ask.approvalId);
   }
 

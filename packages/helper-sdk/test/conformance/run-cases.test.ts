@@ -19,11 +19,11 @@ async function failed(command: readonly string[]): Promise<string[]> {
   return results.filter((result) => result.result === "fail").map((result) => `${result.id}: ${result.found}`);
 }
 
-test("the sound Helper passes every case", async () => {
+test("the sound Helper passes every case", { timeout: 120_000 }, async () => {
   expect(await failed([process.execPath, `${folder}sound.mjs`])).toEqual([]);
 });
 
-test.each(broken)("%s fails exactly its case", async (name) => {
+test.each(broken)("%s fails exactly its case", { timeout: 120_000 }, async (name) => {
   const found = await failed([process.execPath, folder + name]);
   expect(found.map((line) => line.slice(0, line.indexOf(":")))).toEqual([caseOf(name)]);
 });

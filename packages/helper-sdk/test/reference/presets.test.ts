@@ -148,6 +148,8 @@ describe("options", () => {
   });
 });
 
+const those = (member: string) => presets.filter((preset) => member in preset).map((preset) => preset.value);
+
 describe("the other presets", () => {
   test("read-only allows reads inside, refuses changes, asks about the rest", () => {
     using folder = new Folder();
@@ -189,7 +191,6 @@ describe("the other presets", () => {
       ["accept-edits", 3],
       ["allow-all", 4],
     ]);
-    const those = (member: string) => presets.filter((preset) => member in preset).map((preset) => preset.value);
     expect(those("confirm")).toEqual(["allow-all"]);
     expect(those("refuseWrites")).toEqual(["deny-all", "read-only"]);
     expect(those("refuseAll")).toEqual(["deny-all"]);
