@@ -18,6 +18,8 @@ export interface TicketPorts {
   askHelper(ticket: TicketView, ask: number): void;
   /** The answer to that question no longer matters. */
   cancelHelper(ticket: TicketView, ask: number): void;
+  /** People are asked from now on, also when nobody is attached to be shown it. Once for each ticket. */
+  asked?(ticket: TicketView): void;
   /** Shows the ticket to a client. It comes again for the same client after a faulty answer or a new attachment. */
   offer(ticket: TicketView, clientId: string): void;
   /** Closes a dialog; it also comes for a client that detached, whose connection may be gone already. */

@@ -13,7 +13,7 @@ const inLocalFs: readonly Rule[] = [
   [["read", "list", "grep", "find", "stat"], "read"],
   [["write", "sed", "edit", "patch"], "edit"],
   [["move", "rename"], "move"],
-  [["delete", "remove", "rm"], "delete"],
+  [["delete", "rm"], "delete"],
 ];
 
 const byFirstWord: readonly Rule[] = [
@@ -35,7 +35,9 @@ export function toolKind({ toolsName, toolName }: ToolNames): ToolKind {
   if (toolsName === "local_shell") return "execute";
   if (toolsName === "webtools") return "fetch";
   if (toolsName === "local_fs") {
-    return firstFit(inLocalFs, (word) => toolName?.includes(word) ?? false) ?? "edit";
+    // A "remove" is no "move", though it contains one.
+    const name = (toolName ?? "").replaceAll("remove", "delete");
+    return firstFit(inLocalFs, (word) => name.includes(word)) ?? "edit";
   }
   const name = isSet(toolName) ? toolName : (toolsName ?? "");
   const base = name.slice(name.indexOf(".") + 1);

@@ -25,7 +25,7 @@ export function unifiedDiff({ file, current, proposed }: FileChange): string {
   const { hunks } = structuredPatch("", "", before.text, after.text, undefined, undefined, { context: contextLines });
   const visible = withoutSpace(current) === withoutSpace(proposed) ? showSpace : (line: string) => line;
   const body = hunks.flatMap((hunk) => [
-    `@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`,
+    `@@ -${range(hunk.oldStart, hunk.oldLines)} +${range(hunk.newStart, hunk.newLines)} @@`,
     ...hunk.lines.map(visible),
   ]);
   const name = file.replaceAll(/[\r\n]/gu, " ");
@@ -42,6 +42,11 @@ export async function unifiedDiffOfFile(path: string, proposed: string): Promise
     const missing = error instanceof Error && "code" in error && error.code === "ENOENT";
     return missing ? unifiedDiff({ file: path, current: "", proposed }) : undefined;
   }
+}
+
+// A range without lines names the line before it.
+function range(start: number, lines: number): string {
+  return `${lines === 0 ? start - 1 : start},${lines}`;
 }
 
 function firstLines(text: string): { readonly text: string; readonly cut: number } {
