@@ -13,7 +13,10 @@ import { installed } from "./installed.ts";
 const config = { helper: { use: "ask" } };
 const agent = `${process.execPath} ${masterProgram} connect demo`;
 
-/** Runs acpx to its end. Its queue owner, which keeps the agent, goes one second after the last prompt. */
+/**
+ * Runs acpx to its end. Its queue owner, which keeps the agent, goes one second after the last prompt; another
+ * `--ttl` among the arguments wins.
+ */
 const acpx = (home: Home, ...args: string[]): Promise<Finished> =>
   runProgram(process.execPath, [installed("acpx", "dist/cli.js"), "--ttl", "1", "--agent", agent, ...args], {
     env: home.env,
@@ -36,12 +39,14 @@ async function sessionRows(home: Home): Promise<Loose[]> {
 }
 
 describe("acpx", () => {
-  it("exec gets its text, and starts the master when none runs", async () => {
+  // acpx ends every descendant of its agent when it goes; a master that it started must not be one.
+  it("exec gets its text, and starts a master that lives on", async () => {
     await using home = makeHome({ config });
     const run = await acpx(home, "exec", "/stream 3");
     expect(run.stdout).toContain("1 2 3 ");
     expect(run).toMatchObject({ code: 0 });
-    expect(home.masterFile()).toBeDefined();
+    await acpxGone(home);
+    expect(processesMarked(home.marker).map((one) => one.pid)).toContain(home.masterFile()?.pid);
   });
 
   it("--approve-all runs what the agent asks for", async () => {
@@ -81,8 +86,9 @@ describe("acpx", () => {
     }
     // It was the same session every time: the end of a connection is not the end of a session.
     expect((await sessionRows(master)).map((one) => one.sessionId)).toEqual([row.sessionId]);
-    const closed = await acpx(master, "sessions", "close", "one");
-    expect(closed.code).toBe(0);
+    // It sends session/close only while its queue owner holds the agent.
+    expect((await acpx(master, "--ttl", "60", "prompt", "-s", "one", "/stream 1")).code).toBe(0);
+    expect((await acpx(master, "sessions", "close", "one")).code).toBe(0);
     await acpxGone(master);
     const left = (await sessionRows(master)).filter((one) => one.state !== "closed");
     expect(left).toEqual([]);

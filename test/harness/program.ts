@@ -1,13 +1,17 @@
 // Programs as children of a test: run to the end, or kept and watched.
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { within } from "./events.ts";
 
 const inRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 export const repositoryRoot = inRoot("");
-export const masterProgram = inRoot("apps/acp-master/dist/acp-master.js");
-export const demoAgentProgram = inRoot("apps/acp-master/dist/demo-agent.js");
+
+/** The built programs. `ACP_MASTER_PROGRAMS` names another folder, to test what was built or installed elsewhere. */
+const programs = process.env.ACP_MASTER_PROGRAMS ?? inRoot("apps/acp-master/dist");
+export const masterProgram = join(programs, "acp-master.js");
+export const demoAgentProgram = join(programs, "demo-agent.js");
 
 export interface ProgramOptions {
   readonly env: Readonly<Record<string, string>>;
