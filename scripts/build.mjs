@@ -1,12 +1,12 @@
 // Builds the packages with tsc -b, then each program into one file. Programs are listed here and nowhere else.
-import { chmodSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { bin, root, run } from "./workspace.mjs";
 
 /** entry file -> bundle; `external` stays a run-time import. */
 const programs = [
-  { entry: "apps/acp-master/src/main.ts", out: "apps/acp-master/dist/acp-master.js" },
+  { entry: "apps/acp-master/src/main.ts", out: "apps/acp-master/dist/acp-master.js", split: true },
   { entry: "examples/demo-agent/src/main.ts", out: "apps/acp-master/dist/demo-agent.js" },
   ...["ask", "deny-all", "presets", "policy-file", "run"].map((name) => ({
     entry: `packages/helper-sdk/src/entries/${name}.ts`,
@@ -28,13 +28,21 @@ const projects = [
 
 run(bin("tsc"), ["-b", ...projects]);
 
+// The main program is split at its dynamic imports, so that `connect` loads the shim and nothing else.
+const dist = join(root, "apps/acp-master/dist");
+for (const name of existsSync(dist) ? readdirSync(dist) : []) {
+  if (/^part-.*\.js(?:\.map)?$/.test(name)) rmSync(join(dist, name));
+}
+
 const { build } = createRequire(join(root, "package.json"))("esbuild");
 await Promise.all(
-  programs.map(async ({ entry, out, external = [] }) => {
+  programs.map(async ({ entry, out, external = [], split = false }) => {
     const outfile = join(root, out);
     await build({
-      entryPoints: [join(root, entry)],
-      outfile,
+      entryPoints: [{ in: join(root, entry), out: basename(out, ".js") }],
+      outdir: dirname(outfile),
+      splitting: split,
+      chunkNames: "part-[hash]",
       bundle: true,
       platform: "node",
       format: "esm",

@@ -6,6 +6,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
+export const byText = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const stampFile = join(root, "node_modules", ".acp-master-setup");
@@ -51,7 +53,7 @@ const manifests = () =>
     .filter((path) => /(package\.json|pnpm-lock\.yaml|pnpm-workspace\.yaml)$/.test(path))
     .toSorted((a, b) => (a < b ? -1 : 1));
 const sources = () =>
-  ["packages", "apps", "examples", "scripts"].flatMap((folder) => [...files(join(root, folder))]).toSorted();
+  ["packages", "apps", "examples", "scripts"].flatMap((folder) => [...files(join(root, folder))]).toSorted(byText);
 
 function readStamp() {
   if (!existsSync(stampFile)) return {};

@@ -39,6 +39,10 @@ export class CarefulPorts {
     this.#run("cancelHelper", ticket, () => this.#ports.cancelHelper(ticket, ask));
   }
 
+  asked(ticket: TicketView): void {
+    this.#run("asked", ticket, () => this.#ports.asked?.(ticket));
+  }
+
   offer(ticket: TicketView, clientId: string): void {
     this.#run("offer", ticket, () => this.#ports.offer(ticket, clientId));
   }

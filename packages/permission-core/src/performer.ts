@@ -77,7 +77,7 @@ export class Performer {
     const { policy, deadlines } = this.#parts;
     const { timeoutSeconds } = policy;
     if (timeoutSeconds > 0) deadlines.start(ticket.approvalId, "time_over", timeoutSeconds * 1000);
-    this.#parts.ports.asked?.(this.view(ticket));
+    this.#parts.ports.asked(this.view(ticket));
   }
 
   // The claim is the removal: whoever comes after it finds no ticket.

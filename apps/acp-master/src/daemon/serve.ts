@@ -20,7 +20,11 @@ import { openMasterSocket } from "./master-socket.ts";
 import { ensurePrivateFolder } from "./private-folder.ts";
 import { readyLine } from "./ready-line.ts";
 import { onShutdownSignal, tolerateClosedOutput } from "./shutdown-signals.ts";
+import { startLockWithin } from "./start-lock.ts";
 import { takeStartReport } from "./start-report.ts";
+
+/** Longer than any drain takes. */
+const STATE_MS = 60_000;
 
 type StopReason = "stop" | "restart";
 
@@ -45,6 +49,14 @@ export async function serve(options: { readonly json: boolean }): Promise<number
   const opened = await openMasterSocket(places, (socket) => accept(socket));
   if (!opened.ok) return refuse(opened.reason, opened.message);
   await using socket = opened.socket;
+  // A daemon that is still ending has given its socket back, but not the records yet.
+  const state = await startLockWithin(places.stateDir, "state", STATE_MS);
+  if (!state) {
+    return refuse(
+      "unclear",
+      `Another daemon still writes in ${places.stateDir}; look for one that does not end (ps) and end it.`,
+    );
+  }
   const daemon = new Daemon(places, loaded.config);
   accept = (client) => daemon.router.accept(client);
   for (const client of early) accept(client);
@@ -55,6 +67,7 @@ export async function serve(options: { readonly json: boolean }): Promise<number
   const reason = await daemon.stopAsked;
   await socket.stopAccepting();
   await daemon.stop(reason);
+  state.release();
   return 0;
 }
 

@@ -173,8 +173,10 @@ export class Helpers implements AsyncDisposable {
     return this.#sessions.get(session)?.link?.canTake(bytes) ?? true;
   }
 
+  /** What the Helper wants to be told of. Until its first start says so, announcements are kept for it. */
   hooks(session: string): HelperHooks {
-    return this.#sessions.get(session)?.hooks ?? noHooks;
+    const found = this.#sessions.get(session);
+    return found?.hooks ?? { ...noHooks, toolSeen: found?.state === "starting" };
   }
 
   sessionChanged(

@@ -19,6 +19,8 @@ const codes = {
   daemon_restarted: -32062,
   stopping: -32063,
   refused_by_preset: -32064,
+  /** Said by the shim: no daemon runs and none may be started. */
+  no_daemon: -32065,
 } as const;
 
 export type Reason = keyof typeof codes;

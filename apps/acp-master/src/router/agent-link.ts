@@ -1,9 +1,10 @@
 // One agent process as an ACP peer: the requests in flight both ways, the sessions that run in it, the clients bound to
 // it. Numbers its requests from 1; keeps the agent's own ids as the bytes they are.
 
-import { Envelope, type Edit, peek, spanEquals, splice } from "@acp-master/wire";
+import { Envelope, type Edit, peek, splice, stringEquals } from "@acp-master/wire";
 import type { AgentExit, AgentPeer, AgentProcess } from "../agents/agent-process.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
+import { asRecord } from "../display/json-value.ts";
 import { fault, INVALID_REQUEST, type RpcError } from "../protocol/reasons.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { errorFrame, notificationFrame, requestFrame, resultFrame } from "./message.ts";
@@ -47,7 +48,7 @@ export interface LinkOwner {
   ended(link: AgentLink, exit: AgentExit): void;
 }
 
-const SESSION_UPDATE = Buffer.from('"session/update"');
+const SESSION_UPDATE = Buffer.from("session/update");
 
 export class AgentLink implements AgentPeer {
   readonly definition: AgentDefinition;
@@ -89,16 +90,13 @@ export class AgentLink implements AgentPeer {
   }
 
   get capabilities(): Readonly<Record<string, unknown>> {
-    const found = this.initialized["agentCapabilities"];
-    return typeof found === "object" && found !== null ? (found as Record<string, unknown>) : {};
+    return asRecord(this.initialized["agentCapabilities"]);
   }
 
   /** Whether the agent announced `sessionCapabilities.<name>` (or loadSession). */
   can(name: "load" | "list" | "resume" | "close" | "delete" | "fork"): boolean {
     if (name === "load") return this.capabilities["loadSession"] === true;
-    const session = this.capabilities["sessionCapabilities"];
-    if (typeof session !== "object" || session === null) return false;
-    const value = (session as Record<string, unknown>)[name];
+    const value = asRecord(this.capabilities["sessionCapabilities"])[name];
     return value !== undefined && value !== null && value !== false;
   }
 
@@ -164,7 +162,7 @@ export class AgentLink implements AgentPeer {
     peek(bytes, start, end, envelope);
     switch (envelope.kind) {
       case "notification":
-        if (spanEquals(bytes, envelope.method, SESSION_UPDATE)) this.#owner.update(this, envelope);
+        if (stringEquals(bytes, envelope.method, SESSION_UPDATE)) this.#owner.update(this, envelope);
         else this.#owner.agentNotification(this, envelope);
         return;
       case "response":

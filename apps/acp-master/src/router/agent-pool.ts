@@ -5,6 +5,7 @@ import { type AgentExit, type AgentLog, AgentProcess } from "../agents/agent-pro
 import { type AgentDefinition, definitionDigest } from "../agents/agent-definition.ts";
 import { BackOff } from "../agents/back-off.ts";
 import type { Reaper } from "../agents/reaper.ts";
+import { asRecord } from "../display/json-value.ts";
 import { fault, type RpcError } from "../protocol/reasons.ts";
 import { VERSION } from "../version.ts";
 import { AgentLink, type LinkOwner } from "./agent-link.ts";
@@ -191,8 +192,7 @@ async function initialize(link: AgentLink, capabilities: ClientCapabilities): Pr
           resolve(failed(`The agent ${link.agent} refused "initialize". ${errorText(envelope)}`));
           return;
         }
-        const result = parseFrame(envelope.bytes, envelope.result.start, envelope.result.end);
-        const initialized = (typeof result === "object" && result !== null ? result : {}) as Record<string, unknown>;
+        const initialized = asRecord(parseFrame(envelope.bytes, envelope.result.start, envelope.result.end));
         if (initialized["protocolVersion"] !== 1) {
           resolve(
             failed(
@@ -215,7 +215,6 @@ async function initialize(link: AgentLink, capabilities: ClientCapabilities): Pr
 }
 
 function errorText(envelope: Envelope): string {
-  const error = parseFrame(envelope.bytes, envelope.error.start, envelope.error.end) as { code?: unknown };
-  return `It answered with error code ${typeof error.code === "number" ? error.code : "unknown"}.`;
+  const { code } = asRecord(parseFrame(envelope.bytes, envelope.error.start, envelope.error.end));
+  return `It answered with error code ${typeof code === "number" ? code : "unknown"}.`;
 }
-

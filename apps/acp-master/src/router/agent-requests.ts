@@ -171,7 +171,8 @@ function put(router: Router, link: AgentLink, to: Recipient, envelope: Envelope,
       answered: (answer) => {
         done();
         const terminalId = readString(answer.bytes, answer.resultTerminalId);
-        if (method === "terminal/create" && session && terminalId !== undefined) session.terminals.set(terminalId, client);
+        if (method === "terminal/create" && session && terminalId !== undefined)
+          session.terminals.set(terminalId, client);
         link.relayAnswer(id, underId(answer, id));
       },
       malformed: () => {

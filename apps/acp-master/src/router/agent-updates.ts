@@ -1,7 +1,7 @@
 // The way of an update from an agent to its clients: session → lane → guard and status → position in the log →
 // attachments. Runs of frames that need nothing leave as one slice.
 
-import { type Envelope, readString, spanBytes, spanEquals, splice } from "@acp-master/wire";
+import { type Envelope, readString, spanBytes, spanEquals, splice, stringEquals } from "@acp-master/wire";
 import type { AgentLink } from "./agent-link.ts";
 import { keep, reopened } from "./kept-frame.ts";
 import { json, notificationFrame } from "./message.ts";
@@ -18,7 +18,7 @@ const PACE_MS = 20;
 const MAX_JUDGED_TOOLS = 1024;
 
 const TERMINAL = new Set(["completed", "failed"]);
-const TOOL_CALL = Buffer.from('"tool_call"');
+const TOOL_CALL = Buffer.from("tool_call");
 
 /** Consecutive frames of one chunk that all go the same way. */
 interface Run {
@@ -210,7 +210,7 @@ export class AgentUpdates {
 
   #appendTool(session: Session, envelope: Envelope, toolCallId: string): void {
     const { bytes, start, end } = envelope;
-    const sessionUpdate = spanEquals(bytes, envelope.sessionUpdate, TOOL_CALL) ? "tool_call" : "tool_call_update";
+    const sessionUpdate = stringEquals(bytes, envelope.sessionUpdate, TOOL_CALL) ? "tool_call" : "tool_call_update";
     const status = readString(bytes, envelope.updateStatus);
     if (session.shownTools.size >= MAX_JUDGED_TOOLS) session.shownTools.clear();
     session.shownTools.add(toolCallId);

@@ -51,7 +51,10 @@ export async function attachSession(
 }
 
 const unknownSession = (sessionId: string): RpcError =>
-  fault("unknown_session", `There is no session ${JSON.stringify(sessionId.slice(0, 200))} here. List the sessions with session/list.`);
+  fault(
+    "unknown_session",
+    `There is no session ${JSON.stringify(sessionId.slice(0, 200))} here. List the sessions with session/list.`,
+  );
 
 interface Join {
   readonly session: Session;
@@ -105,7 +108,10 @@ function openInAgent(router: Router, client: ClientConnection, opening: Opening)
   if (!method) {
     return client.refuse(
       id,
-      fault("unknown_session", `The agent ${link.agent} cannot load sessions, and this one does not run here. Start a new session.`),
+      fault(
+        "unknown_session",
+        `The agent ${link.agent} cannot load sessions, and this one does not run here. Start a new session.`,
+      ),
     );
   }
   const session = router.openSession(link, { ...place, agentId });
@@ -142,7 +148,9 @@ function openInAgent(router: Router, client: ClientConnection, opening: Opening)
     answered: (answer) => {
       if (answer.result.start < 0) {
         relay(client, id, answer);
-        end(fault("unknown_session", "The agent could not load this session; it said so to the client that asked first."));
+        end(
+          fault("unknown_session", "The agent could not load this session; it said so to the client that asked first."),
+        );
         return;
       }
       session.replaying = undefined;

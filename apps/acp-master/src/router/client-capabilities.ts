@@ -2,9 +2,7 @@
 // clients of equal abilities share a process.
 
 import { createHash } from "node:crypto";
-
-const record = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+import { asRecord } from "../display/json-value.ts";
 
 /** Same value, same text: keys sorted at every level. */
 function canonical(value: unknown): string {
@@ -33,10 +31,10 @@ export interface ClientCapabilities {
 }
 
 export function clientCapabilities(announced: unknown): ClientCapabilities {
-  const root = record(announced);
-  const fs = record(root["fs"]);
-  const session = record(root["session"]);
-  const elicitation = record(root["elicitation"]);
+  const root = asRecord(announced);
+  const fs = asRecord(root["fs"]);
+  const session = asRecord(root["session"]);
+  const elicitation = asRecord(root["elicitation"]);
   const updates = new Set<string>();
   if (session["notices"] !== undefined && session["notices"] !== false) updates.add("notices");
   if (session["compaction"] !== undefined && session["compaction"] !== false) updates.add("compaction");

@@ -64,7 +64,6 @@ export class ClientConnection {
 
   readonly #socket: Socket;
   readonly #owner: ClientOwner;
-  readonly #reader: FrameReader;
   readonly #writer: FrameWriter;
   readonly #envelope = new Envelope();
   /** Random per connection, so that an answer to an earlier connection's question never fits here. */
@@ -85,11 +84,15 @@ export class ClientConnection {
       onError: () => this.close(),
     });
     this.outbox = new Outbox(this.#writer, (what) => this.drop(`this client does not read: ${what}`));
-    this.#reader = new FrameReader(socket, maxFrameBytes, {
+    // It lives as long as the socket, whose events call it.
+    void new FrameReader(socket, maxFrameBytes, {
       frame: (bytes, start, end) => this.#frame(bytes, start, end),
       tooLong: (limit) => {
         this.outbox.send(
-          errorFrame("null", fault("frame_too_long", `A line of over ${limit} bytes was received; the connection is closed.`)),
+          errorFrame(
+            "null",
+            fault("frame_too_long", `A line of over ${limit} bytes was received; the connection is closed.`),
+          ),
         );
         this.#end();
       },
@@ -131,9 +134,7 @@ export class ClientConnection {
   /** Tells the client that a question is cancelled, and still waits for its answer. */
   cancelQuestion(number: number): void {
     if (!this.#questions.has(number)) return;
-    this.outbox.send(
-      notificationFrame("$/cancel_request", Buffer.from(`{"requestId":${this.#questionId(number)}}`)),
-    );
+    this.outbox.send(notificationFrame("$/cancel_request", Buffer.from(`{"requestId":${this.#questionId(number)}}`)));
   }
 
   respond(id: string, result: Buffer, attachment?: Attachment, position?: number): void {
@@ -191,7 +192,9 @@ export class ClientConnection {
 
   /** Resolves when the socket is closed and all that was written has left; bounded. */
   async closeAndFlush(): Promise<void> {
-    const closed = this.#socket.destroyed ? Promise.resolve() : new Promise<void>((resolve) => this.#socket.once("close", () => resolve()));
+    const closed = this.#socket.destroyed
+      ? Promise.resolve()
+      : new Promise<void>((resolve) => this.#socket.once("close", () => resolve()));
     this.close();
     // The peer may keep its side open; once ours is flushed nothing is owed to it.
     if (this.#socket.writableFinished) this.#socket.destroy();
@@ -288,26 +291,24 @@ export class ClientConnection {
       this.#takeQuestion(envelope)?.malformed();
     } else {
       const id = envelope.id.start < 0 ? "null" : envelope.bytes.toString("latin1", envelope.id.start, envelope.id.end);
-      this.outbox.send(errorFrame(id, badLineError(envelope)));
+      this.outbox.send(errorFrame(id, lineErrors[envelope.problem ?? "not_json"]));
     }
     if (++this.#badLines >= MAX_BAD_LINES) this.drop(`${MAX_BAD_LINES} lines in a row were no valid messages`);
   }
 }
 
-function badLineError(envelope: Envelope): RpcError {
-  switch (envelope.problem) {
-    case "batch":
-      return { code: INVALID_REQUEST, message: "Batches are not part of this protocol; send one message a line." };
-    case "not_object":
-      return { code: INVALID_REQUEST, message: "A message is a JSON object." };
-    case "duplicate_key":
-      return { code: INVALID_REQUEST, message: "A member of the message's envelope is there twice." };
-    case "escaped_key":
-      return { code: INVALID_REQUEST, message: "A member name of the message's envelope is written with escapes." };
-    case "bad_envelope":
-      return { code: INVALID_REQUEST, message: 'This is no JSON-RPC 2.0 request: check "jsonrpc", "id", "method" and "params".' };
-    case "not_json":
-    case undefined:
-      return { code: PARSE_ERROR, message: "This line is no JSON." };
-  }
-}
+/** What is wrong with a line, by what `peek` says of it. */
+const lineErrors: Readonly<Record<NonNullable<Envelope["problem"]>, RpcError>> = {
+  not_json: { code: PARSE_ERROR, message: "This line is no JSON." },
+  batch: { code: INVALID_REQUEST, message: "Batches are not part of this protocol; send one message a line." },
+  not_object: { code: INVALID_REQUEST, message: "A message is a JSON object." },
+  duplicate_key: { code: INVALID_REQUEST, message: "A member of the message's envelope is there twice." },
+  escaped_key: {
+    code: INVALID_REQUEST,
+    message: "A member name of the message's envelope is written with escapes.",
+  },
+  bad_envelope: {
+    code: INVALID_REQUEST,
+    message: 'This is no JSON-RPC 2.0 message: check "jsonrpc", "id", "method" and "params".',
+  },
+};

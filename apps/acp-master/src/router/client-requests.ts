@@ -45,7 +45,10 @@ export function clientRequest(router: Router, client: ClientConnection, envelope
     return;
   }
   if (client.state === "new") {
-    client.refuse(id, { code: INVALID_REQUEST, message: `Send "initialize" before ${JSON.stringify(method.slice(0, 100))}.` });
+    client.refuse(id, {
+      code: INVALID_REQUEST,
+      message: `Send "initialize" before ${JSON.stringify(method.slice(0, 100))}.`,
+    });
     return;
   }
   run(client, id, () => performer(method, envelope)(router, client, envelope));

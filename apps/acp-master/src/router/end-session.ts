@@ -1,6 +1,7 @@
 // session/close and session/delete: what ends a session for good, and what is only a leave.
 
 import { type Envelope, parseFrame, readString } from "@acp-master/wire";
+import { asRecord } from "../display/json-value.ts";
 import { fault, NOT_FOUND, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink } from "./agent-link.ts";
 import type { ClientConnection } from "./client-connection.ts";
@@ -100,6 +101,6 @@ function forwardEnd(
 }
 
 function errorCode(answer: Envelope): number | undefined {
-  const error = parseFrame(answer.bytes, answer.error.start, answer.error.end) as { code?: unknown } | null;
-  return typeof error?.code === "number" ? error.code : undefined;
+  const { code } = asRecord(parseFrame(answer.bytes, answer.error.start, answer.error.end));
+  return typeof code === "number" ? code : undefined;
 }

@@ -1,6 +1,7 @@
 // What the daemon tells those who asked for events, and the rows in which sessions and approvals are shown.
 
 import { parseFrame } from "@acp-master/wire";
+import { asRecord } from "../display/json-value.ts";
 import type { TicketView } from "@acp-master/permission-core";
 import type { ClientConnection } from "./client-connection.ts";
 import { reopened } from "./kept-frame.ts";
@@ -49,7 +50,7 @@ export function sessionRow(router: Router, session: Session): Record<string, unk
     sessionId: session.sessionId,
     agent: session.agent,
     cwd: session.cwd,
-    title: title(session),
+    title: titleOf(session),
     state: sessionState(router, session),
     preset: session.preset,
     clients,
@@ -71,12 +72,12 @@ function sessionState(router: Router, session: Session): string {
 }
 
 /** What the agent last called the session; null when it never did. */
-function title(session: Session): string | null {
+function titleOf(session: Session): string | null {
   const frame = session.snapshot("session_info_update");
   if (!frame) return null;
   const envelope = reopened(frame);
-  const update = parseFrame(frame, envelope.update.start, envelope.update.end) as { title?: unknown };
-  return typeof update.title === "string" ? update.title : null;
+  const { title } = asRecord(parseFrame(frame, envelope.update.start, envelope.update.end));
+  return typeof title === "string" ? title : null;
 }
 
 /** An approval row; `params` is the agent's request and goes in as bytes. */
@@ -92,4 +93,3 @@ export function approvalRow(ticket: TicketView, params: Buffer): Buffer {
   });
   return Buffer.concat([row.subarray(0, -1), Buffer.from(',"params":'), params, Buffer.from("}")]);
 }
-

@@ -27,7 +27,12 @@ export function forwardInSession(
     session,
     origin: { client, id },
     answered: (answer) => {
-      client.relayAnswer(id, outward?.(session, answer) ?? underId(answer, id), session.attachments.get(client), session.log.end);
+      client.relayAnswer(
+        id,
+        outward?.(session, answer) ?? underId(answer, id),
+        session.attachments.get(client),
+        session.log.end,
+      );
       if (answer.result.start >= 0) succeeded?.(session, answer);
     },
     failed: (error) => client.refuse(id, error),
@@ -86,6 +91,4 @@ export function forwardNotification(router: Router, client: ClientConnection, en
 
 /** What differs for the agent. */
 export const inwardEdits = (session: Session, envelope: Envelope): Edit[] =>
-  session.renamed && envelope.sessionId.start >= 0
-    ? [{ ...envelope.sessionId, bytes: session.agentIdBytes }]
-    : [];
+  session.renamed && envelope.sessionId.start >= 0 ? [{ ...envelope.sessionId, bytes: session.agentIdBytes }] : [];

@@ -35,7 +35,10 @@ export class GiveUp {
 
   #giveUp(session: Session, turn: Turn, link: AgentLink): void {
     const router = this.#router;
-    router.settings.log.warn({ agent: link.agent, instance: link.instance, session: session.sessionId }, "cancel ignored");
+    router.settings.log.warn(
+      { agent: link.agent, instance: link.instance, session: session.sessionId },
+      "cancel ignored",
+    );
     router.permissions.tickets.sessionClosed(session.key);
     answerCancelled(session, turn);
     link.state = "leaving";

@@ -1,6 +1,7 @@
 // initialize of a client: who it is, which agent it wants, what that agent can do through the master.
 
 import { type Envelope, parseFrame } from "@acp-master/wire";
+import { asRecord } from "../display/json-value.ts";
 import { fault, INVALID_PARAMS, INVALID_REQUEST, type RpcError } from "../protocol/reasons.ts";
 import { VERSION } from "../version.ts";
 import type { ClientConnection, ClientIdentity } from "./client-connection.ts";
@@ -45,15 +46,13 @@ export async function initialize(router: Router, client: ClientConnection, envel
 }
 
 function readIdentity(router: Router, frame: Envelope): Read {
-  const params = record(
-    frame.params.start < 0 ? {} : parseFrame(frame.bytes, frame.params.start, frame.params.end),
-  );
+  const params = asRecord(frame.params.start < 0 ? {} : parseFrame(frame.bytes, frame.params.start, frame.params.end));
   const version = params["protocolVersion"];
   if (typeof version !== "number" || !Number.isInteger(version) || version < 1) {
     const message = '"protocolVersion" must be a whole number from 1 on; acp-master speaks version 1.';
     return { ok: false, error: { code: INVALID_PARAMS, message } };
   }
-  const ours = record(record(params["_meta"])["acp-master"]);
+  const ours = asRecord(asRecord(params["_meta"])["acp-master"]);
   const theirVersion = ours["version"];
   if (theirVersion !== undefined && theirVersion !== VERSION) {
     const message = `This program is acp-master ${JSON.stringify(theirVersion)}, the running daemon is ${VERSION}. Run "acp-master restart" with the newer one.`;
@@ -66,7 +65,7 @@ function readIdentity(router: Router, frame: Envelope): Read {
   if (agent !== undefined && agent !== null && typeof agent !== "string") {
     return { ok: false, error: { code: INVALID_PARAMS, message: "The agent is a name or null." } };
   }
-  const name = record(params["clientInfo"])["name"];
+  const name = asRecord(params["clientInfo"])["name"];
   return {
     ok: true,
     identity: {
@@ -98,9 +97,9 @@ function masterAlone(ours: Record<string, unknown>): Record<string, unknown> {
 
 /** The agent's answer, with what the master can always do, and without what it does not carry. */
 function throughMaster(agent: Record<string, unknown>, ours: Record<string, unknown>): Record<string, unknown> {
-  const capabilities = record(agent["agentCapabilities"]);
+  const capabilities = asRecord(agent["agentCapabilities"]);
   const mcp = capabilities["mcpCapabilities"];
-  const { acp: _, ...mcpCapabilities } = record(mcp);
+  const { acp: _, ...mcpCapabilities } = asRecord(mcp);
   return {
     ...agent,
     protocolVersion: 1,
@@ -108,20 +107,16 @@ function throughMaster(agent: Record<string, unknown>, ours: Record<string, unkn
       ...capabilities,
       ...(mcp === undefined ? {} : { mcpCapabilities }),
       loadSession: true,
-      sessionCapabilities: { ...record(capabilities["sessionCapabilities"]), ...withoutKnown(capabilities) },
+      sessionCapabilities: { ...asRecord(capabilities["sessionCapabilities"]), ...withoutKnown(capabilities) },
     },
-    _meta: { ...record(agent["_meta"]), "acp-master": ours },
+    _meta: { ...asRecord(agent["_meta"]), "acp-master": ours },
   };
 }
 
 /** The basics that the agent does not announce itself; what it announces keeps its own form. */
 function withoutKnown(capabilities: Record<string, unknown>): Record<string, unknown> {
-  const announced = record(capabilities["sessionCapabilities"]);
+  const announced = asRecord(capabilities["sessionCapabilities"]);
   return Object.fromEntries(
     Object.entries(SESSION_BASICS).filter(([name]) => announced[name] === undefined || announced[name] === null),
   );
-}
-
-function record(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }

@@ -2,6 +2,7 @@
 
 import { realpathSync } from "node:fs";
 import { type Envelope, parseFrame } from "@acp-master/wire";
+import { asList, asRecord, type JsonRecord } from "../display/json-value.ts";
 import { INVALID_PARAMS } from "../protocol/reasons.ts";
 import type { AgentLink } from "./agent-link.ts";
 import type { ClientConnection } from "./client-connection.ts";
@@ -27,7 +28,10 @@ export function listSessions(router: Router, client: ClientConnection, envelope:
   const id = idText(frame);
   const params = readListParams(frame);
   if (!params) {
-    client.refuse(id, { code: INVALID_PARAMS, message: '"cwd" and "cursor" must be strings; a cursor must be one that this list gave.' });
+    client.refuse(id, {
+      code: INVALID_PARAMS,
+      message: '"cwd" and "cursor" must be strings; a cursor must be one that this list gave.',
+    });
     return;
   }
   const agent = client.identity.agent;
@@ -46,30 +50,25 @@ export function listSessions(router: Router, client: ClientConnection, envelope:
   link.call("session/list", ask, {
     answered: (answer) => {
       if (answer.result.start < 0) return here(mine.map((session) => info(router, session)));
-      const page = parseFrame(answer.bytes, answer.result.start, answer.result.end) as AgentPage;
+      const page = asRecord(parseFrame(answer.bytes, answer.result.start, answer.result.end));
       client.respond(id, json(merged(router, link, mine, page)));
     },
     failed: () => here(mine.map((session) => info(router, session))),
   });
 }
 
-interface AgentPage {
-  readonly sessions?: unknown;
-  readonly nextCursor?: unknown;
-  readonly [more: string]: unknown;
-}
-
 /** The agent's own rows under outward ids; on its last page what runs here and the agent did not name. */
-function merged(router: Router, link: AgentLink, mine: readonly Session[], page: AgentPage): Record<string, unknown> {
-  const rows: unknown[] = Array.isArray(page.sessions) ? page.sessions : [];
-  const sessions = rows.flatMap((row) => {
-    const agentId = (row as { sessionId?: unknown } | null)?.sessionId;
-    if (typeof agentId !== "string") return [];
-    const session = router.sessions.of(link.agent, agentId);
-    if (session) session.listedByAgent = true;
-    return [{ ...(row as object), sessionId: router.sessions.outwardId(link.agent, agentId) }];
-  });
-  const { nextCursor, sessions: _, ...rest } = page;
+function merged(router: Router, link: AgentLink, mine: readonly Session[], page: JsonRecord): Record<string, unknown> {
+  const sessions = asList(page["sessions"])
+    .map(asRecord)
+    .flatMap((row) => {
+      const agentId = row["sessionId"];
+      if (typeof agentId !== "string") return [];
+      const session = router.sessions.of(link.agent, agentId);
+      if (session) session.listedByAgent = true;
+      return [{ ...row, sessionId: router.sessions.outwardId(link.agent, agentId) }];
+    });
+  const { nextCursor, sessions: _sessions, ...rest } = page;
   if (typeof nextCursor === "string") {
     return { ...rest, sessions, nextCursor: writeCursor({ agent: link.agent, inner: nextCursor }) };
   }
@@ -103,7 +102,7 @@ function info(router: Router, session: Session): Record<string, unknown> {
 
 function readListParams(frame: Envelope): ListParams | undefined {
   const found = frame.params.start < 0 ? {} : parseFrame(frame.bytes, frame.params.start, frame.params.end);
-  const { cwd, cursor } = (found ?? {}) as { cwd?: unknown; cursor?: unknown };
+  const { cwd, cursor } = asRecord(found);
   if (cwd !== undefined && cwd !== null && typeof cwd !== "string") return undefined;
   const place = typeof cwd === "string" ? cwd : undefined;
   if (cursor === undefined || cursor === null) return { cwd: place, cursor: undefined };
@@ -115,7 +114,7 @@ const writeCursor = (cursor: Cursor): string => Buffer.from(JSON.stringify(curso
 
 function readCursor(text: string): Cursor | undefined {
   try {
-    const { agent, inner } = JSON.parse(Buffer.from(text, "base64url").toString()) as Partial<Cursor>;
+    const { agent, inner } = asRecord(JSON.parse(Buffer.from(text, "base64url").toString()));
     return typeof agent === "string" && typeof inner === "string" ? { agent, inner } : undefined;
   } catch {
     return undefined; // no cursor of ours

@@ -2,6 +2,7 @@
 
 import { type Envelope, parseFrame, readString } from "@acp-master/wire";
 import type { ClientAnswer } from "@acp-master/permission-core";
+import { asRecord, type JsonRecord } from "../display/json-value.ts";
 import { fault, INVALID_PARAMS, METHOD_NOT_FOUND } from "../protocol/reasons.ts";
 import { VERSION } from "../version.ts";
 import type { ClientConnection } from "./client-connection.ts";
@@ -18,13 +19,11 @@ import type { Session } from "./session.ts";
 
 const PAGE = 500;
 
-type Params = Readonly<Record<string, unknown>>;
-
 interface Asked {
   readonly router: Router;
   readonly client: ClientConnection;
   readonly id: string;
-  readonly params: Params;
+  readonly params: JsonRecord;
 }
 
 /** Methods that change something: for controllers, attached to the session or not. */
@@ -64,8 +63,9 @@ export function masterMethod(router: Router, client: ClientConnection, envelope:
   const { bytes } = envelope;
   const method = readString(bytes, envelope.method) ?? "";
   const id = idText(envelope);
-  const found = envelope.params.start < 0 ? {} : parseFrame(bytes, envelope.params.start, envelope.params.end);
-  const params = (Array.isArray(found) ? {} : found) as Params;
+  const params = asRecord(
+    envelope.params.start < 0 ? {} : parseFrame(bytes, envelope.params.start, envelope.params.end),
+  );
   const act = Object.hasOwn(acting, method) ? acting[method] : undefined;
   if (act && client.identity.role === "observer") {
     client.refuse(id, fault("observer", "This connection only looks on; connect as a controller to act."));
@@ -73,7 +73,11 @@ export function masterMethod(router: Router, client: ClientConnection, envelope:
   }
   const perform = act ?? (Object.hasOwn(reading, method) ? reading[method] : undefined);
   if (perform) perform({ router, client, id, params });
-  else client.refuse(id, { code: METHOD_NOT_FOUND, message: `acp-master ${VERSION} has no method ${JSON.stringify(method.slice(0, 100))}.` });
+  else
+    client.refuse(id, {
+      code: METHOD_NOT_FOUND,
+      message: `acp-master ${VERSION} has no method ${JSON.stringify(method.slice(0, 100))}.`,
+    });
 }
 
 function withSession({ router, client, id, params }: Asked, act: (session: Session) => void): void {
@@ -110,7 +114,7 @@ function status(router: Router): Record<string, unknown> {
     sessions: sessions.size,
     clients: clients.size,
     approvals: offered(router).length,
-    helpers: helpers.map(({ session: _, ...row }) => row),
+    helpers: helpers.map(({ session: _key, ...row }) => row),
     helperProcesses: { running, limit },
     ...(settings.record.problem === undefined ? {} : { record: { problem: settings.record.problem } }),
     counters,
@@ -156,7 +160,7 @@ function answerApproval({ router, client, id, params }: Asked): void {
 
 /** ACP's outcome: {"outcome":"selected","optionId":…} or {"outcome":"cancelled"}. */
 function readOutcome(value: unknown): ClientAnswer {
-  const { outcome, optionId } = (typeof value === "object" && value !== null ? value : {}) as Params;
+  const { outcome, optionId } = asRecord(value);
   if (outcome === "selected" && typeof optionId === "string") return { kind: "selected", optionId };
   return outcome === "cancelled" ? { kind: "cancelled" } : { kind: "fault", fault: "malformed" };
 }

@@ -3,6 +3,7 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { type Edit, type Envelope, parseFrame, readString, removeMember } from "@acp-master/wire";
+import { asRecord } from "../display/json-value.ts";
 import { fault, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink, Creation } from "./agent-link.ts";
 import { acquireFor } from "./binding.ts";
@@ -25,8 +26,7 @@ type Checked<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly e
 /** The members that the master itself needs of session/new, load, resume and fork. */
 export async function readOpenParams(envelope: Envelope): Promise<Checked<{ params: OpenParams }>> {
   const { bytes, params } = envelope;
-  const found = params.start < 0 ? undefined : parseFrame(bytes, params.start, params.end);
-  const record = (typeof found === "object" && found !== null ? found : {}) as Record<string, unknown>;
+  const record = asRecord(params.start < 0 ? undefined : parseFrame(bytes, params.start, params.end));
   const { cwd } = record;
   if (typeof cwd !== "string" || !isAbsolute(cwd)) {
     const message = `"cwd" must be an absolute path; ${typeof cwd === "string" ? `${JSON.stringify(cwd.slice(0, 200))} is not` : "it is missing"}.`;
@@ -38,9 +38,10 @@ export async function readOpenParams(envelope: Envelope): Promise<Checked<{ para
     return { ok: false, error: fault("cwd_missing", message, { cwd }) };
   }
   const more = record["additionalDirectories"];
-  const additionalDirectories = Array.isArray(more) ? more.filter((each): each is string => typeof each === "string") : [];
-  const meta = (record["_meta"] as Record<string, unknown> | null | undefined)?.["acp-master"];
-  const agent = (meta as { agent?: unknown } | null | undefined)?.agent;
+  const additionalDirectories = Array.isArray(more)
+    ? more.filter((each): each is string => typeof each === "string")
+    : [];
+  const { agent } = asRecord(asRecord(record["_meta"])["acp-master"]);
   return {
     ok: true,
     params: { cwd, additionalDirectories, agent: typeof agent === "string" ? agent : undefined },
@@ -95,7 +96,12 @@ function create(
 ): void {
   const { link, place, edits } = target;
   const id = idText(frame);
-  const creation: Creation = { client, cwd: place.cwd, additionalDirectories: place.additionalDirectories, session: undefined };
+  const creation: Creation = {
+    client,
+    cwd: place.cwd,
+    additionalDirectories: place.additionalDirectories,
+    session: undefined,
+  };
   link.creations.add(creation);
   const call = link.forward(frame, edits, {
     origin: { client, id },
@@ -161,4 +167,3 @@ function abandon(router: Router, link: AgentLink, agentId: string, early: Sessio
   if (!link.can("close")) return;
   link.call("session/close", json({ sessionId: agentId }), { answered: () => {}, failed: () => {} });
 }
-

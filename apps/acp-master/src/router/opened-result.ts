@@ -1,6 +1,7 @@
 // The result of the request that opened a session: passed on to whoever asked, and remembered for those who attach later.
 
 import { appendElement, type Edit, type Envelope, parseFrame, splice } from "@acp-master/wire";
+import { asRecord } from "../display/json-value.ts";
 import { isArraySpan, isObjectSpan } from "./kept-frame.ts";
 import { json } from "./message.ts";
 import type { Session } from "./session.ts";
@@ -8,8 +9,7 @@ import type { Session } from "./session.ts";
 /** Keeps what a later load or resume of the live session is answered with. */
 export function rememberOpened(session: Session, answer: Envelope): void {
   const { bytes, result } = answer;
-  const opened = isObjectSpan(bytes, result) ? parseFrame(bytes, result.start, result.end) : {};
-  const { sessionId: _, ...rest } = opened as Record<string, unknown>;
+  const { sessionId: _sessionId, ...rest } = asRecord(parseFrame(bytes, result.start, result.end));
   session.opened = rest;
   session.openedAsNull = !isObjectSpan(bytes, result);
   session.currentModeId = undefined;
@@ -54,10 +54,13 @@ export function attachResult(session: Session): Buffer {
 }
 
 /** All options of the session as they stand now, ours included. */
-export function currentOptions(session: Session, opened: unknown = session.opened["configOptions"]): unknown[] | undefined {
+export function currentOptions(
+  session: Session,
+  opened: unknown = session.opened["configOptions"],
+): unknown[] | undefined {
   const latest = session.configOptions;
   const options: unknown = latest ? parseFrame(latest, 0, latest.length) : opened;
-  const list = Array.isArray(options) ? (options as unknown[]) : undefined;
+  const list: unknown[] | undefined = Array.isArray(options) ? options : undefined;
   if (!session.showsApprovals) return list;
   return [...(list ?? []), session.approvalsOption()];
 }

@@ -47,7 +47,8 @@ export class Outbox {
 
   /** `frames` was appended at `position` of the attachment's log. */
   appended(attachment: Attachment, frames: Buffer, position: number): void {
-    if (attachment.cursor !== position || attachment.gated || this.#entries.length > 0 || this.#writer.congested) return;
+    if (attachment.cursor !== position || attachment.gated || this.#entries.length > 0 || this.#writer.congested)
+      return;
     const visible = attachment.render(frames, position);
     attachment.cursor = position + frames.length;
     if (visible.length > 0) this.#writer.write(visible);

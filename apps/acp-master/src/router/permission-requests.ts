@@ -2,7 +2,18 @@
 // become frames: to the Helper, to clients, to the agent. Request bytes live until the ticket settles, never on disk.
 
 import { createHash } from "node:crypto";
-import { Envelope, type Edit, peek, readString, removeMember, setMember, insertMember, type Span, spanBytes, splice } from "@acp-master/wire";
+import {
+  Envelope,
+  type Edit,
+  peek,
+  readString,
+  removeMember,
+  setMember,
+  insertMember,
+  type Span,
+  spanBytes,
+  splice,
+} from "@acp-master/wire";
 import type { AgentAnswer, ClientAnswer, Decision, TicketOption, TicketView } from "@acp-master/permission-core";
 
 import type { AgentLink } from "./agent-link.ts";
@@ -33,7 +44,11 @@ export interface PermissionRequest {
 }
 
 /** Reads what a ticket needs of the agent's request and makes the frame that Helper and clients are shown. */
-export function readPermissionRequest(link: AgentLink, session: Session | undefined, envelope: Envelope): PermissionRequest {
+export function readPermissionRequest(
+  link: AgentLink,
+  session: Session | undefined,
+  envelope: Envelope,
+): PermissionRequest {
   const { bytes } = envelope;
   const options: TicketOption[] = [];
   const optionBytes = new Map<string, Buffer>();
@@ -89,11 +104,7 @@ export const askedAtText = (ticket: TicketView): string => new Date(ticket.asked
 export function agentResult(request: PermissionRequest, answer: AgentAnswer): Buffer {
   if (answer.outcome === "cancelled") return Buffer.from('{"outcome":{"outcome":"cancelled"}}');
   const optionId = request.optionBytes.get(answer.optionId) ?? json(answer.optionId);
-  return Buffer.concat([
-    Buffer.from('{"outcome":{"outcome":"selected","optionId":'),
-    optionId,
-    Buffer.from("}}"),
-  ]);
+  return Buffer.concat([Buffer.from('{"outcome":{"outcome":"selected","optionId":'), optionId, Buffer.from("}}")]);
 }
 
 /** What a client's response to an offer says. Anything that is no clear choice is a fault of that client. */
@@ -140,13 +151,8 @@ function normalised(envelope: Envelope, session: Session | undefined): Buffer {
 const isObject = (bytes: Buffer, span: Span): boolean => span.start >= 0 && bytes[span.start] === 0x7b;
 
 function spliceValue(bytes: Buffer, value: Span, edit: Edit): Buffer {
-  return Buffer.concat([
-    bytes.subarray(value.start, edit.start),
-    edit.bytes,
-    bytes.subarray(edit.end, value.end),
-  ]);
+  return Buffer.concat([bytes.subarray(value.start, edit.start), edit.bytes, bytes.subarray(edit.end, value.end)]);
 }
 
 /** Why an agent's permission request that is no legal message cannot be asked: it is refused, not shown. */
 export const REFUSED_UNSEEN = Buffer.from('{"outcome":{"outcome":"cancelled"}}');
-

@@ -28,6 +28,9 @@ import {
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 
+/** A session opens without its approvals option when the Helper takes longer to declare its presets. */
+const PRESETS_MS = 5000;
+
 export class Permissions implements TicketPorts, AsyncDisposable {
   readonly tickets: Tickets;
   readonly helpers: Helpers;
@@ -80,7 +83,12 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     const wanted = rule === "always" || (rule === "auto" && Array.isArray(session.opened["configOptions"]));
     this.sessionOpened(session);
     if (!wanted) return go();
-    void this.helpers.presets(session.key).then((presets) => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(resolve, PRESETS_MS);
+    });
+    void Promise.race([this.helpers.presets(session.key), late]).then((presets) => {
+      clearTimeout(timer);
       session.showsApprovals = presets !== undefined && presets.length > 0;
       go();
     });
@@ -189,6 +197,13 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     this.requests.get(ticket.approvalId)?.cancelHelper();
   }
 
+  asked(ticket: TicketView): void {
+    const { approvalId, sessionId, toolCallId } = ticket;
+    this.#router.events.send({ type: "approval_requested", approvalId, sessionId, toolCallId });
+    const session = this.requests.get(approvalId)?.session;
+    if (session) this.#router.changed(session);
+  }
+
   offer(ticket: TicketView, clientId: string): void {
     const { approvalId } = ticket;
     const request = this.requests.get(approvalId);
@@ -209,7 +224,6 @@ export class Permissions implements TicketPorts, AsyncDisposable {
       position,
     );
     request.dialogs.set(clientId, number);
-    if (ticket.shownTo.length <= 1) this.#requested(session, ticket);
   }
 
   withdraw(ticket: TicketView, clientId: string): void {
@@ -258,12 +272,6 @@ export class Permissions implements TicketPorts, AsyncDisposable {
   ): void {
     this.requests.get(approvalId)?.dialogs.delete(client.clientId);
     this.tickets.clientAnswered(approvalId, client.clientId, answer());
-  }
-
-  #requested(session: Session, ticket: TicketView): void {
-    const { approvalId, sessionId, toolCallId } = ticket;
-    this.#router.events.send({ type: "approval_requested", approvalId, sessionId, toolCallId });
-    this.#router.changed(session);
   }
 
   #presetsDeclared(key: string, presets: readonly Preset[]): void {

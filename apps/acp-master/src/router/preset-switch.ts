@@ -4,7 +4,7 @@ import { INVALID_PARAMS, type RpcError } from "../protocol/reasons.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
-import { approvalsChanged } from "./session-settings.ts";
+import { approvalsChanged } from "./session-notices.ts";
 
 export interface PresetSwitch {
   readonly preset: string;

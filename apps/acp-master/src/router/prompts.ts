@@ -54,7 +54,10 @@ export function cancelTurn(router: Router, session: Session, waiting: (turn: Tur
     ended(router, session, current, "cancelled");
     return;
   }
-  session.route?.notify("session/cancel", Buffer.concat([Buffer.from('{"sessionId":'), session.agentIdBytes, Buffer.from("}")]));
+  session.route?.notify(
+    "session/cancel",
+    Buffer.concat([Buffer.from('{"sessionId":'), session.agentIdBytes, Buffer.from("}")]),
+  );
   router.giveUp.watch(session, current);
   router.changed(session);
 }
@@ -190,6 +193,5 @@ function withBlocks(frame: Buffer, append: Buffer | undefined): Buffer {
 
 export const stoppingError = (): RpcError =>
   fault("stopping", "acp-master is stopping and takes no more prompts; try again after it has started anew.");
-
 
 const isBlank = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0x20 || byte === 0x09);

@@ -8,7 +8,7 @@ import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { AgentExit } from "../agents/agent-process.ts";
 import { fault, type RpcError } from "../protocol/reasons.ts";
 import { agentNotification, agentRequest, badAgentRequest } from "./agent-requests.ts";
-import { AgentLink, type LinkOwner } from "./agent-link.ts";
+import type { AgentLink, LinkOwner } from "./agent-link.ts";
 import { AgentPool } from "./agent-pool.ts";
 import { ClientConnection, type ClientOwner } from "./client-connection.ts";
 import { clientNotification, clientRequest } from "./client-requests.ts";
@@ -139,10 +139,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   }
 
   /** The session that a client means, when it may act on it. */
-  reach(
-    client: ClientConnection,
-    envelope: Envelope,
-  ): { ok: true; session: Session } | { ok: false; error: RpcError } {
+  reach(client: ClientConnection, envelope: Envelope): { ok: true; session: Session } | { ok: false; error: RpcError } {
     const sessionId = readString(envelope.bytes, envelope.sessionId);
     const session = this.sessions.get(sessionId);
     if (!session) {
@@ -217,8 +214,9 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
       "agent ended",
     );
     this.permissions.processExited(link);
-    for (const session of [...link.sessions.values()]) this.#leftProcess(session);
+    const sessions = Array.from(link.sessions.values());
     link.sessions.clear();
+    for (const session of sessions) this.#leftProcess(session);
     link.clients.clear();
     this.events.send({ type: "agent_exited", agent: link.agent, exitCode: exit.exitCode, signal: exit.signal });
   }
@@ -268,7 +266,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     this.events.send({ type: "closing", reason });
     await this.pool.stop();
     await this.permissions[Symbol.asyncDispose]();
-    const closed = [...this.clients].map((client) => {
+    const closed = Array.from(this.clients, (client) => {
       client.notify("_acp-master/closing", notice);
       return client.closeAndFlush();
     });

@@ -1,15 +1,17 @@
 // Mode, model and config options of a session: set by one client, known to all.
 
 import { appendElement, type Edit, type Envelope, parseFrame, readString, spanBytes, splice } from "@acp-master/wire";
+import { asRecord, type JsonRecord } from "../display/json-value.ts";
 import { INVALID_PARAMS } from "../protocol/reasons.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { forwardInSession } from "./forward.ts";
 import { idText, isArraySpan } from "./kept-frame.ts";
-import { json, notificationFrame } from "./message.ts";
+import { json } from "./message.ts";
 import { currentOptions } from "./opened-result.ts";
 import { switchPreset } from "./preset-switch.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
+import { optionsUpdate, tellOthers } from "./session-notices.ts";
 
 export const APPROVALS_OPTION = "acp-master.approvals";
 
@@ -19,7 +21,11 @@ export function setMode(router: Router, client: ClientConnection, envelope: Enve
   forwardInSession(router, client, envelope, (session) => {
     if (!modeId || mode === undefined) return;
     session.currentModeId = mode;
-    const update = Buffer.concat([Buffer.from('{"sessionUpdate":"current_mode_update","currentModeId":'), modeId, Buffer.from("}")]);
+    const update = Buffer.concat([
+      Buffer.from('{"sessionUpdate":"current_mode_update","currentModeId":'),
+      modeId,
+      Buffer.from("}"),
+    ]);
     tellOthers(router, session, client, "current_mode_update", update);
   });
 }
@@ -38,20 +44,17 @@ export function setConfigOption(router: Router, client: ClientConnection, envelo
     return;
   }
   const id = idText(envelope);
-  forwardInSession(router, client, envelope, (session, answer) => {
-    if (!isArraySpan(answer.bytes, answer.resultConfigOptions)) return;
-    session.configOptions = spanBytes(answer.bytes, answer.resultConfigOptions);
-    tellOthers(router, session, client, "config_option_update", optionsUpdate(session.configOptions));
-  }, (session, answer) => withApprovals(session, answer, id));
-}
-
-/** Everybody but the client that set the preset, or everybody. The journal holds the agent's options; ours go in on output. */
-export function approvalsChanged(router: Router, session: Session, except: ClientConnection | undefined): void {
-  if (session.showsApprovals) {
-    const options = session.configOptions ?? json(session.opened["configOptions"] ?? []);
-    tellOthers(router, session, except, "config_option_update", optionsUpdate(options));
-  }
-  router.changed(session);
+  forwardInSession(
+    router,
+    client,
+    envelope,
+    (session, answer) => {
+      if (!isArraySpan(answer.bytes, answer.resultConfigOptions)) return;
+      session.configOptions = spanBytes(answer.bytes, answer.resultConfigOptions);
+      tellOthers(router, session, client, "config_option_update", optionsUpdate(session.configOptions));
+    },
+    (session, answer) => withApprovals(session, answer, id),
+  );
 }
 
 function setApprovals(router: Router, client: ClientConnection, envelope: Envelope): void {
@@ -67,51 +70,30 @@ function setApprovals(router: Router, client: ClientConnection, envelope: Envelo
   client.respond(id, result, session.attachments.get(client), session.log.end);
 }
 
-const optionsUpdate = (options: Buffer): Buffer =>
-  Buffer.concat([Buffer.from('{"sessionUpdate":"config_option_update","configOptions":'), options, Buffer.from("}")]);
-
-/** A snapshot update of the master's own, for all clients but the one that caused it. */
-function tellOthers(
-  router: Router,
-  session: Session,
-  except: ClientConnection | undefined,
-  kind: string,
-  update: Buffer,
-): void {
-  if (session.route) router.updates.flush(session.route);
-  const params = Buffer.concat([
-    Buffer.from('{"sessionId":'),
-    session.agentIdBytes,
-    Buffer.from(',"update":'),
-    update,
-    Buffer.from("}"),
-  ]);
-  const frame = notificationFrame("session/update", params);
-  const attachment = except && session.attachments.get(except);
-  attachment?.skip(session.log.end, session.log.end + frame.length);
-  session.appendSnapshot(kind, frame);
-  router.changed(session);
-}
-
 /** The agent's full list, with our option at its end. */
 function withApprovals(session: Session, answer: Envelope, id: string): Buffer {
   const edits: Edit[] = [{ ...answer.id, bytes: Buffer.from(id, "latin1") }];
   if (session.showsApprovals && isArraySpan(answer.bytes, answer.resultConfigOptions)) {
     edits.push(appendElement(answer.bytes, answer.resultConfigOptions, json(session.approvalsOption())));
   }
-  return splice(answer.bytes, answer.start, answer.end, edits.toSorted((a, b) => a.start - b.start));
+  return splice(
+    answer.bytes,
+    answer.start,
+    answer.end,
+    edits.toSorted((a, b) => a.start - b.start),
+  );
 }
 
-const paramsOf = (envelope: Envelope): Record<string, unknown> =>
-  parseFrame(envelope.bytes, envelope.params.start, envelope.params.end) as Record<string, unknown>;
+const paramsOf = (envelope: Envelope): JsonRecord =>
+  asRecord(parseFrame(envelope.bytes, envelope.params.start, envelope.params.end));
 
 function readModelId(envelope: Envelope): string | undefined {
-  const { modelId } = paramsOf(envelope);
+  const modelId = paramsOf(envelope)["modelId"];
   return typeof modelId === "string" ? modelId : undefined;
 }
 
 /** Our own option is ours to read. */
 function optionValue(envelope: Envelope): string | undefined {
-  const { value } = paramsOf(envelope);
+  const value = paramsOf(envelope)["value"];
   return typeof value === "string" ? value : undefined;
 }

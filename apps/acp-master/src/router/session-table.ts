@@ -28,7 +28,12 @@ export class SessionTable {
   }
 
   /** Makes a session that runs in `link`. Its outward id is the agent's own, or that with `~2` … when it is taken. */
-  open(link: AgentLink, place: Omit<SessionPlace, "sessionId" | "agent">, preset: string, owner: SessionOwner): Session {
+  open(
+    link: AgentLink,
+    place: Omit<SessionPlace, "sessionId" | "agent">,
+    preset: string,
+    owner: SessionOwner,
+  ): Session {
     const sessionId = this.outwardId(link.agent, place.agentId);
     const session = new Session({ ...place, agent: link.agent, sessionId }, preset, owner);
     session.route = link;

@@ -1,6 +1,6 @@
 // Which of the known `sessionUpdate` values a frame carries, read from its raw bytes without making a string.
 
-import type { Span } from "@acp-master/wire";
+import { readString, type Span } from "@acp-master/wire";
 
 /** What the router does with an update: `plain` passes; the others need one thing more. */
 export type UpdateClass = "plain" | "tool" | "snapshot" | "optional" | "subagent";
@@ -36,6 +36,7 @@ const kinds: readonly UpdateKind[] = [
   { name: "session_message_chunk", class: "optional", needs: "subagents", history: false },
 ];
 
+const BACKSLASH = 0x5c;
 const UNKNOWN: UpdateKind = { name: "", class: "plain", history: false };
 
 // By length of the quoted text, so that most frames need one comparison.
@@ -45,11 +46,16 @@ for (const kind of kinds) {
   byLength.set(text.length, [...(byLength.get(text.length) ?? []), { text, kind }]);
 }
 
+const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+
 /** The kind that `span` names; kinds nobody knows pass as plain ones. */
 export function updateKind(bytes: Buffer, span: Span): UpdateKind {
   if (span.start < 0) return UNKNOWN;
   for (const { text, kind } of byLength.get(span.end - span.start) ?? []) {
     if (bytes.compare(text, 0, text.length, span.start, span.end) === 0) return kind;
   }
-  return UNKNOWN;
+  // A name that is spelled with escapes is the same name.
+  return bytes.subarray(span.start, span.end).includes(BACKSLASH)
+    ? (byName.get(readString(bytes, span) ?? "") ?? UNKNOWN)
+    : UNKNOWN;
 }

@@ -36,7 +36,7 @@ export async function ensureDaemon(
 
 /** A daemon that is slow, stopped or busy is never replaced: only a refused or missing socket means that none runs. */
 export async function reachDaemon(places: Places, options: EnsureOptions = {}): Promise<ReachedDaemon> {
-  const timeoutMs = options.timeoutMs ?? 20_000;
+  const timeoutMs = options.timeoutMs ?? 45_000;
   // Those who wait give the starter its whole time.
   const deadline = performance.now() + timeoutMs + 5000;
   for (let starts = 0, waitMs = 5; ;) {

@@ -1,0 +1,41 @@
+// Updates of the master's own: what one client set, told to the others of the session.
+
+import type { ClientConnection } from "./client-connection.ts";
+import { json, notificationFrame } from "./message.ts";
+import type { Router } from "./router.ts";
+import type { Session } from "./session.ts";
+
+/** Everybody but the client that set the preset, or everybody. The journal holds the agent's options; ours go in on output. */
+export function approvalsChanged(router: Router, session: Session, except: ClientConnection | undefined): void {
+  if (session.showsApprovals) {
+    const options = session.configOptions ?? json(session.opened["configOptions"] ?? []);
+    tellOthers(router, session, except, "config_option_update", optionsUpdate(options));
+  }
+  router.changed(session);
+}
+
+export const optionsUpdate = (options: Buffer): Buffer =>
+  Buffer.concat([Buffer.from('{"sessionUpdate":"config_option_update","configOptions":'), options, Buffer.from("}")]);
+
+/** A snapshot update of the master's own, for all clients but the one that caused it. */
+export function tellOthers(
+  router: Router,
+  session: Session,
+  except: ClientConnection | undefined,
+  kind: string,
+  update: Buffer,
+): void {
+  if (session.route) router.updates.flush(session.route);
+  const params = Buffer.concat([
+    Buffer.from('{"sessionId":'),
+    session.agentIdBytes,
+    Buffer.from(',"update":'),
+    update,
+    Buffer.from("}"),
+  ]);
+  const frame = notificationFrame("session/update", params);
+  const attachment = except && session.attachments.get(except);
+  attachment?.skip(session.log.end, session.log.end + frame.length);
+  session.appendSnapshot(kind, frame);
+  router.changed(session);
+}

@@ -1,0 +1,55 @@
+// npm start: installs and builds what is missing, runs the daemon in the foreground, and says what to try with it.
+import { spawn, spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { ensureSetUp, root } from "./workspace.mjs";
+
+ensureSetUp();
+
+const program = join(root, "apps", "acp-master", "dist", "acp-master.js");
+const master = spawn(process.execPath, [program, "serve", "--json"], {
+  cwd: root,
+  stdio: ["ignore", "pipe", "inherit"],
+});
+
+let line = "";
+master.stdout.on("data", (chunk) => {
+  if (line.endsWith("\n")) return;
+  line += chunk;
+  if (line.endsWith("\n")) welcome(JSON.parse(line));
+});
+
+// Ctrl-C in a terminal reaches the daemon as well; others are passed on. Its end is this program's end.
+process.on("SIGINT", () => {});
+for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => master.kill(signal));
+master.on("exit", (code) => process.exit(code ?? 1));
+// npm may be ended without telling its child.
+const parent = process.ppid;
+setInterval(() => {
+  if (process.ppid !== parent) master.kill("SIGTERM");
+}, 1000).unref();
+
+/** What is ready here, and the first things worth trying. */
+function welcome({ pid, socket }) {
+  const listed = spawnSync(process.execPath, [program, "agents", "--json"], { cwd: root, encoding: "utf8" });
+  const agents = listed.status === 0 ? JSON.parse(listed.stdout).agents : [];
+  const ready = agents.filter((agent) => agent.ready);
+  const width = Math.max(...ready.map((agent) => agent.name.length), 0);
+  const rows = ready.map(
+    ({ name, how, command }) =>
+      `    ${name.padEnd(width)}  ${how === "npx" ? "through npx, loaded on first use" : command}`,
+  );
+  console.log(`acp-master is ready (pid ${pid}). Stop it with Ctrl-C.
+
+  Socket: ${socket}
+  Agents that can start here:
+${rows.join("\n")}
+
+  In another terminal, from this folder:
+    npx acp-master run demo "/ask"          one prompt; the demo agent asks for permission
+    npx acp-master sessions                 what runs
+    npx acp-master agents                   every known agent, and why one is not ready
+
+  In an editor that speaks ACP, use this as the agent's command:
+    npx --prefix ${root} acp-master connect demo
+`);
+}
