@@ -251,6 +251,7 @@ describe("hooks", () => {
   test("what was announced while the Helper starts is told before the question", async () => {
     await using bench = new HelperBench("hooks");
     bench.helpers.ensure(facts());
+    expect(bench.helpers.hooks("s1").toolSeen).toBe(true);
     bench.helpers.toolSeen("s1", call("announced"));
     await bench.decide("s1");
     const text = bench.received.toString();
