@@ -85,7 +85,7 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     if (!wanted) return go();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, PRESETS_MS);
+      timer = setTimeout(() => resolve(undefined), PRESETS_MS);
     });
     void Promise.race([this.helpers.presets(session.key), late]).then((presets) => {
       clearTimeout(timer);
