@@ -42,6 +42,15 @@ export async function eventually<T>(
   }
 }
 
+/**
+ * The same promise, whose rejection is no unhandled one while the test is busy elsewhere (`const turn = …; await
+ * somethingElse; await turn`). Whoever awaits it still gets it.
+ */
+export function patient<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}
+
 /** A promise with its two ends outside. */
 export class Deferred<T> {
   readonly promise: Promise<T>;
@@ -52,8 +61,7 @@ export class Deferred<T> {
       this.resolve = resolve;
       this.reject = reject;
     });
-    // A rejection that nobody waits for is no crash of the test run; whoever awaits it still gets it.
-    this.promise.catch(() => {});
+    void patient(this.promise);
   }
 }
 
@@ -102,13 +110,13 @@ export class Seen<T> {
   /** The first that fits, seen already or still to come. It can be found again. */
   waitFor(fits: (item: T) => boolean, what = "an item that fits", deadlineMs?: number): Promise<T> {
     const found = this.all.find((item) => fits(item));
-    return found === undefined ? this.#wait(fits, false, what, deadlineMs) : Promise.resolve(found);
+    return found === undefined ? patient(this.#wait(fits, false, what, deadlineMs)) : Promise.resolve(found);
   }
 
   /** The first that fits and was not taken before. */
   take(fits: (item: T) => boolean = () => true, what = "a new item", deadlineMs?: number): Promise<T> {
     const found = this.all.find((item) => !this.#taken.has(item) && fits(item));
-    if (found === undefined) return this.#wait(fits, true, what, deadlineMs);
+    if (found === undefined) return patient(this.#wait(fits, true, what, deadlineMs));
     this.#taken.add(found);
     return Promise.resolve(found);
   }

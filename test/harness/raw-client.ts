@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { connect as connectSocket } from "node:net";
 import { tmpdir } from "node:os";
 import type { Readable, Writable } from "node:stream";
-import { Deferred, Seen, within } from "./events.ts";
+import { Deferred, patient, Seen, within } from "./events.ts";
 import { bytesOf, isRequest, isResponse, lineOf, LineSplitter, showLine } from "./lines.ts";
 import type { Line, Loose, Message } from "./lines.ts";
 import type { Program } from "./program.ts";
@@ -116,7 +116,11 @@ export class RawClient implements AsyncDisposable {
   }
 
   /** Sends a request and gives the whole response message, result or error. */
-  async request(method: string, params?: object, id?: string | number, deadlineMs?: number): Promise<Message> {
+  request(method: string, params?: object, id?: string | number, deadlineMs?: number): Promise<Message> {
+    return patient(this.#request(method, params, id, deadlineMs));
+  }
+
+  async #request(method: string, params?: object, id?: string | number, deadlineMs?: number): Promise<Message> {
     const own = id ?? this.#nextId++;
     const from = this.lines.all.length;
     void this.send({ jsonrpc: "2.0", id: own, method, ...(params === undefined ? {} : { params }) });
@@ -129,7 +133,11 @@ export class RawClient implements AsyncDisposable {
   }
 
   /** Sends a request and gives its result; an error answer throws. */
-  async call(method: string, params?: object, deadlineMs?: number): Promise<Loose> {
+  call(method: string, params?: object, deadlineMs?: number): Promise<Loose> {
+    return patient(this.#call(method, params, deadlineMs));
+  }
+
+  async #call(method: string, params?: object, deadlineMs?: number): Promise<Loose> {
     const { result, error } = await this.request(method, params, undefined, deadlineMs);
     if (error !== undefined) throw new Error(`${method} failed: ${JSON.stringify(error)}`);
     return result;

@@ -6,7 +6,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Deferred, within } from "./events.ts";
+import { Deferred, patient, within } from "./events.ts";
 import type { AgentEntry } from "./home.ts";
 import { isRequest, LineSplitter, type Loose, type Message } from "./lines.ts";
 import { killMarked, leftovers } from "./processes.ts";
@@ -110,7 +110,7 @@ export class ScriptedAgent implements AsyncDisposable {
     const waiting = this.#waiting.get(n) ?? new Deferred<ScriptedProcess>();
     this.#waiting.set(n, waiting);
     const started = (): string => `${this.processes.length} processes were started`;
-    return within(waiting.promise, `process ${n} of the scripted agent starts`, deadlineMs, started);
+    return patient(within(waiting.promise, `process ${n} of the scripted agent starts`, deadlineMs, started));
   }
 
   /** Changes an answer from now on. */

@@ -1,6 +1,6 @@
 // One started process of a scripted agent, as its test sees and commands it.
 import type { Socket } from "node:net";
-import { Deferred, Seen, within } from "./events.ts";
+import { Deferred, patient, Seen, within } from "./events.ts";
 import { bytesOf, isResponse, lineOf, showLine, type Line, type Loose, type Message } from "./lines.ts";
 
 export interface Hello {
@@ -95,7 +95,11 @@ export class ScriptedProcess {
   }
 
   /** Writes exactly these bytes to its stdout. With `chunkBytes` in pieces, each written before the next is. */
-  async sendRaw(bytes: Buffer | string, chunkBytes?: number): Promise<string | undefined> {
+  sendRaw(bytes: Buffer | string, chunkBytes?: number): Promise<string | undefined> {
+    return patient(this.#sendRaw(bytes, chunkBytes));
+  }
+
+  async #sendRaw(bytes: Buffer | string, chunkBytes?: number): Promise<string | undefined> {
     const all = Buffer.from(bytes);
     const size = chunkBytes ?? Math.max(all.length, 1);
     for (let at = 0; at < all.length; at += size) {
@@ -133,7 +137,11 @@ export class ScriptedProcess {
   }
 
   /** Sends a request as the agent and gives the whole response that comes back. */
-  async request(method: string, params: object, id?: string | number, deadlineMs?: number): Promise<Message> {
+  request(method: string, params: object, id?: string | number, deadlineMs?: number): Promise<Message> {
+    return patient(this.#request(method, params, id, deadlineMs));
+  }
+
+  async #request(method: string, params: object, id?: string | number, deadlineMs?: number): Promise<Message> {
     const own = id ?? this.#nextRequest++;
     void this.send({ jsonrpc: "2.0", id: own, method, params });
     const line = await this.lines.take(
