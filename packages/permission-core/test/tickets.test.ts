@@ -41,6 +41,21 @@ describe("who decides", () => {
     expect(tickets.get(id)).toMatchObject({ state: "offered", offers: ["A", "B"], shownTo: ["A", "B"] });
   });
 
+  it("says once that people are asked, before the first dialog and also when nobody is attached", () => {
+    const said: string[] = [];
+    const made = recording({
+      ports: {
+        asked: (ticket) => void said.push(`asked ${ticket.approvalId} ${ticket.askedAt}`),
+        offer: (ticket, clientId) => void said.push(`offer ${ticket.approvalId} ${clientId}`),
+      },
+    });
+    made.offered({ session: "s2" });
+    made.tickets.controllerAttached("s1", "A", "editor");
+    made.offered();
+    made.tickets.controllerAttached("s1", "B", "console");
+    expect(said).toEqual(["asked t1 1000000000", "asked t2 1000000000", "offer t2 A", "offer t2 B"]);
+  });
+
   it("first valid answer wins and the other client's dialog closes", () => {
     const { tickets, offered, take, decisions } = recording();
     tickets.controllerAttached("s1", "A", "editor");

@@ -85,6 +85,7 @@ interface Book {
   readonly process: string;
   readonly options: readonly TicketOption[];
   passedOn: boolean;
+  asked: number;
   /** The question that the Helper has and nobody took back. */
   question: number | undefined;
   /** Questions up to this number no longer count. */
@@ -394,6 +395,13 @@ export class World {
           );
           book.question = undefined;
         }),
+      asked: (ticket) =>
+        during(() => {
+          const book = this.#book(ticket);
+          book.asked += 1;
+          this.#check(book.asked === 1 && book.passedOn, "people were said to be asked at the wrong time");
+          this.#check(book.recorded === 0, "people were said to be asked about a settled ticket");
+        }),
       offer: (ticket, client) => during(() => this.#noteOffer(ticket, client)),
       withdraw: (ticket, client) =>
         during(() => {
@@ -427,6 +435,7 @@ export class World {
       process: ticket.process,
       options: ticket.options ?? [],
       passedOn: false,
+      asked: 0,
       question: undefined,
       staleUpTo: 0,
       narrowed: false,
