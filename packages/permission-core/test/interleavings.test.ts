@@ -10,7 +10,7 @@ describe("interleavings", () => {
   it("every ticket gets one record, one outcome and one answer, and no allow that nobody gave", () => {
     const outcomes = new Map<string, number>();
     assert(
-      property(noBias(uint8Array({ minLength: 40, maxLength: 160, size: "max" })), (bytes) => {
+      property(noBias(uint8Array({ minLength: 40, maxLength: 120, size: "max" })), (bytes) => {
         const world = new World(new Tape(bytes));
         world.run();
         for (const outcome of world.outcomes) outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
@@ -35,6 +35,6 @@ describe("interleavings", () => {
       "superseded by superseded",
     ];
     expect([...outcomes.keys()].toSorted()).toEqual(ways.toSorted());
-    for (const way of ways) expect(outcomes.get(way), way).toBeGreaterThan(stories / 200);
+    for (const way of ways) expect(outcomes.get(way), way).toBeGreaterThan(stories / 500);
   }, 120_000);
 });

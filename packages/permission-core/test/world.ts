@@ -62,7 +62,7 @@ type Step =
   | "crash";
 
 const weights: readonly (readonly [Step, number])[] = [
-  ["time", 3],
+  ["time", 5],
   ["open", 8],
   ["helper answers", 9],
   ["client answers", 9],
@@ -338,12 +338,14 @@ export class World {
   }
 
   #time(): void {
-    switch (this.#tape.next(4)) {
+    switch (this.#tape.next(6)) {
       case 0:
-        return this.#clock.pass(1_000 * this.#tape.next(60));
       case 1:
-        return this.#clock.sleep(1_000 * this.#tape.next(200));
       case 2:
+        return this.#clock.pass(1_000 * this.#tape.next(60));
+      case 3:
+        return this.#clock.sleep(1_000 * this.#tape.next(200));
+      case 4:
         return this.#clock.setWall(3_600_000);
       default:
         return this.#clock.setWall(-3_600_000);
