@@ -61,7 +61,13 @@ function explainClientError(error: ClientError): Explanation {
     case "not_a_master":
       return said(exitCodes.failed, error.message, "Run `acp-master doctor` to see what is in the way.");
     case "version_mismatch":
-      return said(exitCodes.failed, error.message, "Run `acp-master restart` to bring both to the same version.");
+      return said(
+        exitCodes.failed,
+        error.message,
+        error.message.includes("acp-master restart")
+          ? ""
+          : "Run `acp-master restart` to bring both to the same version.",
+      );
     case "connection_lost":
       return said(exitCodes.failed, error.message, "Run `acp-master status`; `acp-master logs` shows what happened.");
     case "answered_error":

@@ -1,29 +1,30 @@
 // The bundled program as a child process, with an installation of its own in a temporary folder.
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const app = fileURLToPath(new URL("../..", import.meta.url));
-const program = join(app, "dist", "acp-master.test.js");
+const program = join(app, "node_modules", ".cache", "command-line", "acp-master.js");
 let built: Promise<string> | undefined;
 
-/** Bundles the sources as they are, beside the other built programs. */
+/** Bundles the sources as they are, away from the built programs: a build may run at the same time. */
 export function bundledProgram(): Promise<string> {
   built ??= bundle();
   return built;
 }
 
 async function bundle(): Promise<string> {
-  const draft = `${program}.${process.pid}`;
   const { build } = createRequire(join(app, "../../package.json"))("esbuild");
-  await build({
-    entryPoints: [join(app, "src", "main.ts")],
-    outfile: draft,
+  const { outputFiles } = await build({
+    entryPoints: { "acp-master": join(app, "src", "main.ts") },
+    outdir: dirname(program),
+    write: false,
     bundle: true,
+    splitting: true,
     platform: "node",
     format: "esm",
     target: "node20",
@@ -32,10 +33,20 @@ async function bundle(): Promise<string> {
       js: '#!/usr/bin/env node\nimport { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
     },
   });
-  // Test processes build at the same time; each finds a whole file.
-  renameSync(draft, program);
+  mkdirSync(dirname(program), { recursive: true });
+  // Test processes build at the same time; each finds whole files. The entry comes last: its parts are there then.
+  for (const { path, contents } of outputFiles.toSorted((a: Output, b: Output) => rank(a) - rank(b))) {
+    writeFileSync(`${path}.${process.pid}`, contents);
+    renameSync(`${path}.${process.pid}`, path);
+  }
   return program;
 }
+
+interface Output {
+  readonly path: string;
+}
+
+const rank = ({ path }: Output): number => (path === program ? 1 : 0);
 
 export interface Ended {
   readonly code: number | null;
