@@ -7,8 +7,9 @@ import type { AgentLink, Creation } from "./agent-link.ts";
 import { acquireFor } from "./binding.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { idText, keep } from "./kept-frame.ts";
-import { type OpenParams, lost, readOpenParams, relay, withoutOurMeta } from "./open-session.ts";
+import { type OpenParams, readOpenParams, relay, withoutOurMeta } from "./open-session.ts";
 import { attachResult, openedFrame, rememberOpened } from "./opened-result.ts";
+import { restore } from "./restore.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 
@@ -69,8 +70,15 @@ function joinKnown(router: Router, client: ClientConnection, join: Join): void {
     session.opening.push((error) => (error ? client.refuse(id, error) : joinLive(router, client, join)));
     return;
   }
-  if (!session.route) return client.refuse(id, lost(session));
-  joinLive(router, client, join);
+  // An observer looks at what was seen here and wakes nobody.
+  if (client.identity.role === "observer" || (session.route && !session.restoring)) {
+    return joinLive(router, client, join);
+  }
+  void restore(router, session, client).then((error) => {
+    // A load still shows what was seen; acting on the session needs the agent.
+    if (error && join.manner === "resume") client.refuse(id, error);
+    else joinLive(router, client, join);
+  });
 }
 
 /** The attach happens at one position: what was before comes first (load only), then the answer, then the rest. */
@@ -156,6 +164,7 @@ function openInAgent(router: Router, client: ClientConnection, opening: Opening)
       session.replaying = undefined;
       const kept = keep(answer);
       rememberOpened(session, kept);
+      session.mcpServers = place.mcpServers;
       const mark = session.log.end;
       router.permissions.sessionOpened(session);
       router.permissions.whenPresetsKnown(session, () => {

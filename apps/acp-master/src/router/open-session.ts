@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { type Edit, type Envelope, parseFrame, readString, removeMember } from "@acp-master/wire";
-import { asRecord } from "../display/json-value.ts";
+import { asList, asRecord } from "../display/json-value.ts";
 import { fault, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink, Creation } from "./agent-link.ts";
 import { acquireFor } from "./binding.ts";
@@ -17,6 +17,7 @@ import type { Session } from "./session.ts";
 export interface OpenParams {
   readonly cwd: string;
   readonly additionalDirectories: readonly string[];
+  readonly mcpServers: readonly unknown[];
   /** `_meta["acp-master"].agent`, where a request may choose one. */
   readonly agent: string | undefined;
 }
@@ -44,7 +45,12 @@ export async function readOpenParams(envelope: Envelope): Promise<Checked<{ para
   const { agent } = asRecord(asRecord(record["_meta"])["acp-master"]);
   return {
     ok: true,
-    params: { cwd, additionalDirectories, agent: typeof agent === "string" ? agent : undefined },
+    params: {
+      cwd,
+      additionalDirectories,
+      mcpServers: asList(record["mcpServers"]),
+      agent: typeof agent === "string" ? agent : undefined,
+    },
   };
 }
 
@@ -144,6 +150,7 @@ function created(
   if (!session.attachments.has(client)) router.attach(client, session, session.log.end);
   const kept = keep(answer);
   rememberOpened(session, kept);
+  session.mcpServers = place.mcpServers;
   router.permissions.whenPresetsKnown(session, () => {
     const attachment = session.attachments.get(client);
     client.relayAnswer(id, openedFrame(session, id, kept));

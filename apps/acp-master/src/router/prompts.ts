@@ -8,6 +8,7 @@ import type { ClientConnection } from "./client-connection.ts";
 import { idText, isArraySpan, keep, reopened, underId } from "./kept-frame.ts";
 import { notificationFrame } from "./message.ts";
 import { lost } from "./open-session.ts";
+import { replayOver, restore } from "./restore.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 import type { Turn } from "./turn-queue.ts";
@@ -20,12 +21,26 @@ export function prompt(router: Router, client: ClientConnection, envelope: Envel
   if (!reached.ok) return client.refuse(id, reached.error);
   const { session } = reached;
   if (router.stopping) return client.refuse(id, stoppingError());
-  if (!session.route) return client.refuse(id, lost(session));
   if (!isArraySpan(envelope.bytes, envelope.prompt)) {
     return client.refuse(id, { code: INVALID_PARAMS, message: '"prompt" must be a list of content blocks.' });
   }
+  const frame = keep(envelope).bytes;
+  if (session.route && !session.replaying) return enqueue(router, session, { client, id, frame });
+  // Its process is gone, or its restore has only just been answered.
+  void restore(router, session, client).then(async (error) => {
+    if (error) return client.refuse(id, error);
+    await replayOver(session);
+    enqueue(router, session, { client, id, frame });
+  });
+}
+
+function enqueue(
+  router: Router,
+  session: Session,
+  { client, id, frame }: { client: ClientConnection; id: string; frame: Buffer },
+): void {
   const bound = router.config.limits.promptQueue;
-  const turn = session.turns.add(client, id, keep(envelope).bytes, bound);
+  const turn = session.turns.add(client, id, frame, bound);
   if (!turn) {
     const message = `${bound} prompts already wait in this session; send this one again when one of them is done.`;
     return client.refuse(id, fault("busy", message));

@@ -14,6 +14,7 @@ import { ClientConnection, type ClientOwner } from "./client-connection.ts";
 import { clientNotification, clientRequest } from "./client-requests.ts";
 import { EarlyFrames } from "./early-frames.ts";
 import { Events, sessionRow } from "./events.ts";
+import { Parking } from "./park.ts";
 import { Permissions } from "./permissions.ts";
 import { GiveUp } from "./give-up.ts";
 import { cancelTurn, failTurn } from "./prompts.ts";
@@ -36,6 +37,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   readonly updates: AgentUpdates;
   readonly early: EarlyFrames;
   readonly giveUp: GiveUp;
+  readonly parking: Parking;
   /** Which client an elicitation with this agent-given id was put to. */
   readonly elicitations = new Map<string, ClientConnection>();
   readonly counters = { noise: 0, lateAnswers: 0, droppedUpdates: 0, badFrames: 0 };
@@ -60,6 +62,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     this.updates = new AgentUpdates(this);
     this.early = new EarlyFrames(this);
     this.giveUp = new GiveUp(this);
+    this.parking = new Parking(this);
     this.permissions = new Permissions(this);
   }
 
@@ -261,6 +264,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   /** Settles everything, ends every process, then lets the clients go. */
   async stop(reason: "stop" | "restart"): Promise<void> {
     this.stopping = true;
+    this.parking[Symbol.dispose]();
     this.permissions.tickets.stopping();
     const notice = Buffer.from(JSON.stringify({ reason }));
     this.events.send({ type: "closing", reason });

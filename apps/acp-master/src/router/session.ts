@@ -53,7 +53,11 @@ export class Session implements AttachedSession {
   route: AgentLink | undefined;
   /** Requests and updates came before the result that makes it a session. */
   provisional = false;
-  state: "open" | "lost" | "closed" = "open";
+  state: "open" | "parked" | "lost" | "closed" = "open";
+  /** As whoever opened it gave them; a restore hands them on. */
+  mcpServers: readonly unknown[] = [];
+  /** A restore that is under way. */
+  restoring: Promise<RpcError | undefined> | undefined;
   /** While the agent loads it: who else asked for it, told once how that ended. */
   opening: ((error: RpcError | undefined) => void)[] | undefined;
   hadTurn = false;

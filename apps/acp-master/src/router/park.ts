@@ -1,0 +1,64 @@
+// Sessions that nobody needs for a while leave their process: the agent releases them, the Helper ends, what was seen and
+// the row stay. The next prompt, load or resume restores them.
+
+import { json } from "./message.ts";
+import type { Router } from "./router.ts";
+import type { Session } from "./session.ts";
+
+const LOOK_MS = 15_000;
+const DAY_MS = 24 * 3600 * 1000;
+/** Between two looks more than this means that the machine slept: idle time begins anew. */
+const SLEPT_MS = 4 * LOOK_MS;
+
+export class Parking implements Disposable {
+  readonly #router: Router;
+  readonly #timer: NodeJS.Timeout;
+  #lookedAt = Date.now();
+  #wokeAt = 0;
+
+  constructor(router: Router) {
+    this.#router = router;
+    this.#timer = setInterval(() => this.look(Date.now()), LOOK_MS);
+    this.#timer.unref();
+  }
+
+  look(now: number): void {
+    if (now - this.#lookedAt > SLEPT_MS || now < this.#lookedAt) this.#wokeAt = now;
+    this.#lookedAt = now;
+    const { idleMinutes, keepDays } = this.#router.config.sessions;
+    for (const session of Array.from(this.#router.sessions.all)) {
+      if (this.#isNeeded(session)) continue;
+      const idleMs = now - Math.max(session.updatedAt, this.#wokeAt);
+      if (session.route && idleMs >= idleMinutes * 60_000) park(this.#router, session);
+      else if (!session.route && idleMs >= keepDays * DAY_MS) this.#router.removeSession(session, "closed");
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #isNeeded(session: Session): boolean {
+    return (
+      session.provisional ||
+      session.attachments.size > 0 ||
+      session.turns.current !== undefined ||
+      session.restoring !== undefined ||
+      this.#router.permissions.tickets.openCount(session.key) > 0
+    );
+  }
+}
+
+function park(router: Router, session: Session): void {
+  const link = session.route;
+  if (!link) return;
+  if (link.can("close") && session.hadTurn) {
+    link.call("session/close", json({ sessionId: session.agentId }), { answered: () => {}, failed: () => {} });
+  }
+  link.sessions.delete(session.agentId);
+  session.route = undefined;
+  session.state = "parked";
+  router.permissions.helpers.sessionEnd(session.key);
+  router.pool.consider(link);
+  router.changed(session);
+}

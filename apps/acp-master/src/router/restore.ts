@@ -1,0 +1,107 @@
+// A session whose process is gone, or that was parked, goes on in a process of now: through the agent's session/resume where
+// it has it, else session/load. What the agent replays is known here and dropped. A restore belongs to no client.
+
+import { parseFrame } from "@acp-master/wire";
+import { asRecord } from "../display/json-value.ts";
+import { fault, type RpcError } from "../protocol/reasons.ts";
+import type { AgentLink } from "./agent-link.ts";
+import type { ClientConnection } from "./client-connection.ts";
+import { keep } from "./kept-frame.ts";
+import { json } from "./message.ts";
+import { rememberOpened } from "./opened-result.ts";
+import type { Router } from "./router.ts";
+import type { Session } from "./session.ts";
+
+/** A prompt goes on this long after the last replayed frame; some agents replay after their answer. */
+const QUIET_MS = 300;
+const MAX_QUIET_MS = 5000;
+
+/** Resolves with why it failed, or undefined when the session runs. Whoever asks meanwhile shares the one restore. */
+export function restore(router: Router, session: Session, client: ClientConnection): Promise<RpcError | undefined> {
+  if (session.route) return session.restoring ?? Promise.resolve(undefined);
+  session.restoring ??= restoreOnce(router, session, client).finally(() => {
+    session.restoring = undefined;
+    router.changed(session);
+  });
+  return session.restoring;
+}
+
+/** The prompt that follows a restore: the replay must be over, or it would mix with the answer. */
+export async function replayOver(session: Session): Promise<void> {
+  const began = Date.now();
+  for (;;) {
+    const { replaying } = session;
+    if (!replaying) return;
+    const quietFor = Date.now() - replaying.lastAt;
+    if (quietFor >= QUIET_MS || Date.now() - began >= MAX_QUIET_MS) break;
+    await new Promise((resolve) => setTimeout(resolve, QUIET_MS - quietFor));
+  }
+  session.replaying = undefined;
+}
+
+async function restoreOnce(router: Router, session: Session, client: ClientConnection): Promise<RpcError | undefined> {
+  const found = router.definition(session.agent);
+  if (!found.ok) return found.error;
+  const alone = found.definition.share === "session";
+  const acquired = await router.pool.acquire(found.definition, client.identity.capabilities, alone);
+  if (!acquired.ok) return acquired.error;
+  const { link } = acquired;
+  const method = link.can("resume") ? "session/resume" : link.can("load") ? "session/load" : undefined;
+  if (!method) {
+    return lostBecause(session, `The agent ${session.agent} cannot load sessions.`);
+  }
+  session.route = link;
+  link.sessions.set(session.agentId, session);
+  router.pool.consider(link);
+  session.replaying = { dropped: 0, lastAt: Date.now() };
+  const error = await ask(link, session, method);
+  if (error) {
+    session.route = undefined;
+    session.replaying = undefined;
+    link.sessions.delete(session.agentId);
+    router.pool.consider(link);
+    session.state = "lost";
+    return error;
+  }
+  session.state = "open";
+  session.replaying.lastAt = Date.now();
+  for (const attached of session.attachments.keys()) link.clients.add(attached);
+  router.permissions.helpers.sessionChanged(session.key, "replaced");
+  return undefined;
+}
+
+function ask(link: AgentLink, session: Session, method: string): Promise<RpcError | undefined> {
+  const [cwd, ...additionalDirectories] = session.roots;
+  const params = json({
+    sessionId: session.agentId,
+    cwd,
+    mcpServers: session.mcpServers,
+    ...(additionalDirectories.length > 0 ? { additionalDirectories } : {}),
+  });
+  return new Promise((resolve) => {
+    link.call(method, params, {
+      session,
+      answered: (answer) => {
+        if (answer.result.start >= 0) {
+          rememberOpened(session, keep(answer));
+          return resolve(undefined);
+        }
+        const { code } = asRecord(parseFrame(answer.bytes, answer.error.start, answer.error.end));
+        resolve(lostBecause(session, "The agent does not know it any more.", { agentErrorCode: code }));
+      },
+      failed: (error) => resolve(error),
+    });
+  });
+}
+
+/** Nothing is left of it but what was seen here. */
+function lostBecause(session: Session, why: string, facts: Readonly<Record<string, unknown>> = {}): RpcError {
+  return fault(
+    "session_lost",
+    `The session cannot go on: ${why} session/load still shows it; start a new one to go on.`,
+    {
+      agent: session.agent,
+      ...facts,
+    },
+  );
+}
