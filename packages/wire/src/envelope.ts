@@ -36,6 +36,7 @@ export class Envelope {
   readonly configId: Span = absentSpan();
   readonly terminalId: Span = absentSpan();
   readonly elicitationId: Span = absentSpan();
+  readonly elicitationMode: Span = absentSpan();
   readonly paramsMeta: Span = absentSpan();
   readonly options: Span = absentSpan();
   /** Each element of `params.prompt`; the first `promptElementCount` are valid. */
@@ -53,6 +54,8 @@ export class Envelope {
   readonly currentModeId: Span = absentSpan();
   readonly updateConfigOptions: Span = absentSpan();
   readonly updateSessionId: Span = absentSpan();
+  readonly updateSenderSessionId: Span = absentSpan();
+  readonly updateRecipientSessionId: Span = absentSpan();
 
   readonly toolCall: Span = absentSpan();
   readonly toolCallId: Span = absentSpan();
@@ -122,6 +125,7 @@ const SPAN_NAMES = [
   "configId",
   "terminalId",
   "elicitationId",
+  "elicitationMode",
   "paramsMeta",
   "options",
   "update",
@@ -131,6 +135,8 @@ const SPAN_NAMES = [
   "currentModeId",
   "updateConfigOptions",
   "updateSessionId",
+  "updateSenderSessionId",
+  "updateRecipientSessionId",
   "toolCall",
   "toolCallId",
   "toolCallMeta",

@@ -55,6 +55,8 @@ const UPDATE = new Level([
   member("currentModeId", "currentModeId"),
   member("configOptions", "updateConfigOptions"),
   member("sessionId", "updateSessionId"),
+  member("senderSessionId", "updateSenderSessionId"),
+  member("recipientSessionId", "updateRecipientSessionId"),
 ]);
 
 const TOOL_CALL = new Level([member("toolCallId", "toolCallId"), member("_meta", "toolCallMeta")]);
@@ -69,6 +71,7 @@ const PARAMS = new Level([
   member("configId", "configId"),
   member("terminalId", "terminalId"),
   member("elicitationId", "elicitationId"),
+  member("mode", "elicitationMode"),
   member("_meta", "paramsMeta"),
   member("options", "options", { list: "options" }),
   member("update", "update", { level: UPDATE }),

@@ -2,7 +2,7 @@
 import type { RandomSource } from "./random-source.ts";
 
 const TABLE_KEYS =
-  "jsonrpc id method params result error sessionId requestId protocolVersion cwd prompt modeId configId terminalId elicitationId _meta options update sessionUpdate toolCallId status currentModeId configOptions toolCall optionId kind outcome modes models sessions".split(
+  "jsonrpc id method params result error sessionId requestId protocolVersion cwd prompt modeId configId terminalId elicitationId mode _meta options update sessionUpdate senderSessionId recipientSessionId toolCallId status currentModeId configOptions toolCall optionId kind outcome modes models sessions".split(
     " ",
   );
 const OTHER_KEYS = [
@@ -137,6 +137,7 @@ export class FrameMaker {
       "configId",
       "terminalId",
       "elicitationId",
+      "mode",
       "_meta",
     ]) {
       if (random.oneIn(8)) members.push([key, this.value(2)]);
@@ -152,6 +153,8 @@ export class FrameMaker {
       "currentModeId",
       "configOptions",
       "sessionId",
+      "senderSessionId",
+      "recipientSessionId",
       "content",
     ]);
   }

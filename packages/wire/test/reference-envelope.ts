@@ -29,6 +29,7 @@ const LEVEL_NAMES = {
     configId: "configId",
     terminalId: "terminalId",
     elicitationId: "elicitationId",
+    mode: "elicitationMode",
     _meta: "paramsMeta",
     options: "options",
     update: "update",
@@ -41,6 +42,8 @@ const LEVEL_NAMES = {
     currentModeId: "currentModeId",
     configOptions: "updateConfigOptions",
     sessionId: "updateSessionId",
+    senderSessionId: "updateSenderSessionId",
+    recipientSessionId: "updateRecipientSessionId",
   },
   toolCall: { toolCallId: "toolCallId", _meta: "toolCallMeta" },
   result: {
