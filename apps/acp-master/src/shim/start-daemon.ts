@@ -24,7 +24,8 @@ export async function startDaemon(places: Places, how: DaemonProgram): Promise<S
   const errors = openErrorFile(places);
   let child: ChildProcess;
   try {
-    child = spawn(process.execPath, [how.program, ...how.args], {
+    const [command, ...args] = orphaned([process.execPath, how.program, ...how.args]);
+    child = spawn(command, args, {
       detached: true,
       windowsHide: true,
       cwd: daemonFolder(),
@@ -38,9 +39,30 @@ export async function startDaemon(places: Places, how: DaemonProgram): Promise<S
   }
   const news = await firstNews(child, how.timeoutMs);
   child.unref();
-  if (news.news === "late") child.kill("SIGKILL");
+  if (news.news === "late") endGroup(child);
   const problem = problemOf(news, how.timeoutMs, errors?.path);
   return problem === undefined ? { ok: true } : { ok: false, message: problem };
+}
+
+/**
+ * Some editors end everything below the command they started, found by parent. The daemon is therefore started by a shell
+ * that ends at once, and is nobody's child any more. It stays in that shell's process group.
+ */
+function orphaned(line: readonly string[]): readonly [string, ...string[]] {
+  const [command = "", ...args] = line;
+  return process.platform === "win32" ? [command, ...args] : ["/bin/sh", "-c", '"$0" "$@" &', command, ...args];
+}
+
+function endGroup(child: ChildProcess): void {
+  if (process.platform === "win32" || child.pid === undefined) {
+    child.kill("SIGKILL");
+    return;
+  }
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // It has ended by itself in the meantime.
+  }
 }
 
 function problemOf(end: News, timeoutMs: number, errorFile: string | undefined): string | undefined {
@@ -51,8 +73,7 @@ function problemOf(end: News, timeoutMs: number, errorFile: string | undefined):
       return `The daemon did not start: ${visibleLine(end.report.error)}`;
     case "ended": {
       const said = errorFile === undefined ? "" : lastLine(errorFile);
-      const how = end.signal === null ? `code ${end.exitCode}` : `signal ${end.signal}`;
-      return `The daemon ended with ${how} before it was ready${said}. Try: acp-master serve`;
+      return `The daemon ended before it was ready${said}. Try: acp-master serve`;
     }
     case "failed":
       return `The daemon could not be started (${end.code}).`;
@@ -65,7 +86,7 @@ function problemOf(end: News, timeoutMs: number, errorFile: string | undefined):
 
 type News =
   | { readonly news: "report"; readonly report: StartReport }
-  | { readonly news: "ended"; readonly exitCode: number | null; readonly signal: string | null }
+  | { readonly news: "ended" }
   | { readonly news: "failed"; readonly code: string }
   | { readonly news: "late" };
 
@@ -77,8 +98,8 @@ async function firstNews(child: ChildProcess, timeoutMs: number): Promise<News> 
     return await new Promise<News>((resolve) => {
       timer = setTimeout(resolve, timeoutMs, { news: "late" });
       child.once("error", (error) => resolve({ news: "failed", code: errorCode(error) }));
-      // "close" and not "exit": a report may still be on its way.
-      child.once("close", (exitCode, signal) => resolve({ news: "ended", exitCode, signal }));
+      // "close" and not "exit": the shell ends at once, the daemon holds the pipe until it has reported or ended.
+      child.once("close", () => resolve({ news: "ended" }));
       let text = "";
       pipe?.setEncoding("utf8");
       pipe?.on("error", () => {}); // its end is seen as the child's

@@ -23,12 +23,16 @@ describe("ensureDaemon()", () => {
     expect(home.births()).toHaveLength(1);
   });
 
-  it("starts it apart from the caller: own group, home folder, no pipe left open, a private error file", async () => {
+  it("starts it apart from the caller: nobody's child, own group, home folder, no pipe left open, a private error file", async () => {
     await using home = new FixtureHome(program);
     await ensureDaemon(home.places, { program });
     const pid = home.births()[0]!;
-    const [, , group] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
-    expect(Number(group)).toBe(pid);
+    // An editor that ends all descendants of its command does not find it.
+    const statOf = (of: number | "self") => readFileSync(`/proc/${of}/stat`, "utf8").split(") ")[1]!.split(" ");
+    const [, parent, group] = statOf(pid);
+    const [, , ownGroup] = statOf("self");
+    expect(Number(parent)).not.toBe(process.pid);
+    expect(group).not.toBe(ownGroup);
     expect(readlinkSync(`/proc/${pid}/cwd`)).toBe(realpathSync(homedir()));
     for (const descriptor of [0, 1]) expect(readlinkSync(`/proc/${pid}/fd/${descriptor}`)).toBe("/dev/null");
     const errors = join(home.places.logDir, "start-errors.txt");

@@ -141,7 +141,7 @@ describe("twenty shims started at once without a daemon", () => {
 describe("a shim without a daemon", () => {
   const failures: readonly [string, readonly string[], Record<string, string>, number, RegExp][] = [
     ["that must not start one", ["--no-start"], {}, 3, /No daemon runs .*acp-master serve/],
-    ["that breaks at its start", [], { FIXTURE: "crash" }, 1, /ended with code 1 .*the fixture breaks/],
+    ["that breaks at its start", [], { FIXTURE: "crash" }, 1, /ended before it was ready.*the fixture breaks/],
     ["that says why it does not start", [], { FIXTURE: "refuse" }, 1, /did not start: the configuration is wrong/],
   ];
   it.each(failures)("%s answers the first request with an error and exits", async (_, args, env, code, text) => {
