@@ -9,6 +9,7 @@ import type { Span } from "./spans.ts";
 import { absentSpan, spanEquals } from "./spans.ts";
 import { stringEquals } from "./string-equals.ts";
 
+const RETURN = 0x0d;
 const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -27,7 +28,10 @@ const scanner = new Scanner();
 /** The frame being walked names its id twice or in an escaped spelling. */
 let idInDoubt = false;
 
-/** Fills the envelope with what is known of the frame `bytes[start, end)`. Synchronous, never throws on any input. */
+/**
+ * Fills the envelope with what is known of the frame `bytes[start, end)`. Synchronous, never throws on any input. Carriage
+ * returns between the tokens of valid JSON become spaces in place: a frame that is passed on must not hold a second line end.
+ */
 export function peek(bytes: Buffer, start: number, end: number, into: Envelope): void {
   into.reset(bytes, start, end);
   idInDoubt = false;
@@ -37,15 +41,24 @@ export function peek(bytes: Buffer, start: number, end: number, into: Envelope):
   const past = first === OPEN_BRACE ? walkObject(bytes, from, end, TOP, into) : scanner.value(from);
   const complete = past !== -1 && scanner.space(past) === end;
   const checkUtf8 = scanner.sawHighBytes;
+  const { sawReturn } = scanner;
   scanner.close();
   if (!complete || (checkUtf8 && !isUtf8(bytes.subarray(start, end)))) {
     into.reset(bytes, start, end);
     into.problem = "not_json";
-  } else if (first !== OPEN_BRACE) {
+    return;
+  }
+  if (sawReturn) blankReturns(bytes, start, end);
+  if (first !== OPEN_BRACE) {
     into.problem = first === OPEN_BRACKET ? "batch" : "not_object";
   } else {
     judge(bytes, into);
   }
+}
+
+/** A string holds no raw control character, so each of them is white space. */
+function blankReturns(bytes: Buffer, start: number, end: number): void {
+  for (let at = bytes.indexOf(RETURN, start); at !== -1 && at < end; at = bytes.indexOf(RETURN, at)) bytes[at] = SPACE;
 }
 
 /** From an object's brace to the byte after it, -1 if it is no JSON. Calls nest as deep as the table, whatever the frame holds. */

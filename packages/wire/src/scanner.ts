@@ -35,6 +35,8 @@ const NO_WORDS = new Int32Array(0);
 export class Scanner {
   /** Some string had an escape since this was last set to false. */
   sawEscape = false;
+  /** White space held a carriage return. */
+  sawReturn = false;
   private bytes: Buffer = NO_BYTES;
   private end = 0;
   private base = 0;
@@ -48,6 +50,7 @@ export class Scanner {
     this.end = end;
     this.highBits = 0;
     this.sawEscape = false;
+    this.sawReturn = false;
     if (this.bytes !== bytes) this.view(bytes);
     this.wordLimit = Math.min(this.words.length, (this.base + end + 3) >> 2);
   }
@@ -82,7 +85,8 @@ export class Scanner {
     while (at < end) {
       const byte = bytes[at]!;
       if (byte > 0x20) return at;
-      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
+      if (byte === 0x0d) this.sawReturn = true;
+      else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x09) return at;
       at += 1;
     }
     return at;

@@ -3,11 +3,22 @@ import { WireError } from "./wire-error.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/** Walking or writing what is nested deeper could end the process; no message of ours comes near it. */
+const MAX_DEPTH = 500;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
 /**
  * The frame's value, as a strict parser reads it (of two equal keys the last wins; `peek` has refused them where they
- * matter). Throws a `WireError` on anything but JSON in valid UTF-8; the message holds no part of the frame.
+ * matter). Throws a `WireError` on anything but JSON in valid UTF-8, and on very deep nesting; the message holds no part of the frame.
  */
 export function parseFrame(bytes: Buffer, start: number, end: number): unknown {
+  if (isTooDeep(bytes, start, end)) {
+    throw new WireError(
+      "too_deep",
+      `A frame of ${end - start} bytes is nested deeper than ${MAX_DEPTH} levels. Send it flatter.`,
+    );
+  }
   try {
     return JSON.parse(decoder.decode(bytes.subarray(start, end)));
   } catch {
@@ -17,6 +28,27 @@ export function parseFrame(bytes: Buffer, start: number, end: number): unknown {
       `A frame of ${end - start} bytes is not valid JSON. The peer has to send one message per line.`,
     );
   }
+}
+
+/** Of text that is no JSON the answer means nothing. */
+function isTooDeep(bytes: Buffer, start: number, end: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = start; at < end; at += 1) {
+    const byte = bytes[at];
+    if (inString) {
+      if (byte === BACKSLASH) at += 1;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) {
+      inString = true;
+    } else if (byte === 0x7b || byte === 0x5b) {
+      depth += 1;
+      if (depth > MAX_DEPTH) return true;
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth -= 1;
+    }
+  }
+  return false;
 }
 
 /** A message as one frame with its line feed. */

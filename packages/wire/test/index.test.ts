@@ -10,6 +10,7 @@ test("the package offers frames, envelopes, spans and splices, and nothing else"
     "WireError",
     "appendElement",
     "frameOf",
+    "hasOneReading",
     "insertMember",
     "parseFrame",
     "peek",

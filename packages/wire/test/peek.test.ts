@@ -406,3 +406,20 @@ describe("envelopes", () => {
     ]).toEqual([-1, -1, 0, 0]);
   });
 });
+
+describe("a carriage return", () => {
+  test("between tokens becomes a space, so that what is passed on has one line end", () => {
+    const text = '\r{"jsonrpc":"2.0",\r\n"method":"m",\r"params":{"deep":[1,\r{"a"\r:"\\r"}]}}\r\r';
+    const bytes = Buffer.from(`\r${text}\n\r`);
+    const envelope = new Envelope();
+    peek(bytes, 1, bytes.length - 2, envelope);
+    expect(envelope.kind).toBe("notification");
+    expect(bytes.toString()).toBe(`\r${text.replaceAll("\r", " ")}\n\r`);
+  });
+
+  test("in what is no JSON stays as it was", () => {
+    const bytes = Buffer.from('{"a":"\r"}\r\n');
+    peek(bytes, 0, bytes.length - 1, new Envelope());
+    expect(bytes.toString()).toBe('{"a":"\r"}\r\n');
+  });
+});

@@ -36,3 +36,11 @@ test.each([
 test("only the frame is read, not what lies around it", () => {
   expect(parseFrame(Buffer.from('xx{"a":1}yy'), 2, 9)).toEqual({ a: 1 });
 });
+
+test("very deep nesting is refused by its depth, brackets in strings do not count", () => {
+  const deep = Buffer.from(`{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`);
+  expect(() => parseFrame(deep, 0, deep.length)).toThrow(/nested deeper than 500/);
+  const text = `\\"${"[{".repeat(1000)}`;
+  const flat = Buffer.from(JSON.stringify({ text, list: [[[]]] }));
+  expect(parseFrame(flat, 0, flat.length)).toEqual({ text, list: [[[]]] });
+});
