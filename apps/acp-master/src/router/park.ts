@@ -5,24 +5,36 @@ import { json } from "./message.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 
-const LOOK_MS = 15_000;
+const MAX_LOOK_MS = 15_000;
+const MIN_LOOK_MS = 100;
 const DAY_MS = 24 * 3600 * 1000;
 /** Between two looks more than this means that the machine slept: idle time begins anew. */
-const SLEPT_MS = 4 * LOOK_MS;
+const SLEPT_MS = 60_000;
 
 export class Parking implements Disposable {
   readonly #router: Router;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   #lookedAt = Date.now();
   #wokeAt = 0;
 
   constructor(router: Router) {
     this.#router = router;
-    this.#timer = setInterval(() => this.look(Date.now()), LOOK_MS);
+    this.#lookLater();
+  }
+
+  #lookLater(): void {
+    const idleMs = this.#router.config.sessions.idleMinutes * 60_000;
+    this.#timer = setTimeout(
+      () => {
+        this.#look(Date.now());
+        this.#lookLater();
+      },
+      Math.min(MAX_LOOK_MS, Math.max(MIN_LOOK_MS, idleMs / 4)),
+    );
     this.#timer.unref();
   }
 
-  look(now: number): void {
+  #look(now: number): void {
     if (now - this.#lookedAt > SLEPT_MS || now < this.#lookedAt) this.#wokeAt = now;
     this.#lookedAt = now;
     const { idleMinutes, keepDays } = this.#router.config.sessions;
@@ -35,7 +47,7 @@ export class Parking implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
   }
 
   #isNeeded(session: Session): boolean {
@@ -55,7 +67,7 @@ function park(router: Router, session: Session): void {
   if (link.can("close") && session.hadTurn) {
     link.call("session/close", json({ sessionId: session.agentId }), { answered: () => {}, failed: () => {} });
   }
-  link.sessions.delete(session.agentId);
+  link.leave(session);
   session.route = undefined;
   session.state = "parked";
   router.permissions.helpers.sessionEnd(session.key);

@@ -1,0 +1,187 @@
+// Sessions whose process ended, that were parked, or whose agent ignored a cancel: what goes on, and what is said when not.
+import { describe, expect, it } from "vitest";
+import { eventually } from "./harness/events.ts";
+import { startMaster } from "./harness/master.ts";
+import type { RawClient } from "./harness/raw-client.ts";
+import { fakeAgent } from "./harness/scripted-agent.ts";
+
+async function stateOf(client: RawClient, sessionId: string): Promise<string | undefined> {
+  const { sessions } = await client.call("_acp-master/sessions", {});
+  return sessions.find((row: { sessionId: string }) => row.sessionId === sessionId)?.state;
+}
+
+describe("a session whose agent process ended", () => {
+  it("goes on in a new process at the next prompt, without its history doubled", async () => {
+    const replay = (text: string) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+    await using agent = fakeAgent({
+      capabilities: { loadSession: true, sessionCapabilities: {} },
+      sessionIds: ["a"],
+      auto: {
+        "session/load": (params, process) => {
+          process.notify("session/update", { sessionId: params.sessionId, update: replay("first") });
+          return {};
+        },
+        "session/prompt": false,
+      },
+    });
+    await using master = await startMaster({ agents: { fake: agent }, config: { defaultAgent: "fake" } });
+    const client = await master.client();
+    await client.initialize();
+    await client.newSession({ mcpServers: [{ name: "m", command: "/bin/true", args: [], env: [] }] });
+
+    const turn = client.prompt("a", "one");
+    const first = await agent.process(0);
+    await first.received("session/prompt");
+    await first.say("a", "first");
+    await first.exit(3);
+    expect((await turn).error).toMatchObject({ code: -32052, data: { reason: "agent_exited", exitCode: 3 } });
+    await eventually(async () => (await stateOf(client, "a")) === "lost", "the session is shown as lost");
+
+    const next = client.prompt("a", "two");
+    const second = await agent.process(1);
+    const load = await second.received("session/load");
+    expect(load.message.params).toMatchObject({ sessionId: "a", cwd: master.work, mcpServers: [{ name: "m" }] });
+    const prompt = await second.received("session/prompt");
+    // Replayed after the answer: still history.
+    await second.say("a", "second");
+    await second.answer(prompt, { stopReason: "end_turn" });
+    expect((await next).result).toEqual({ stopReason: "end_turn" });
+    expect(client.text("a")).toBe("firstsecond");
+    expect(await stateOf(client, "a")).toBe("idle");
+  });
+
+  it("is shared by everybody who asks for it at once: the agent sees one resume", async () => {
+    await using agent = fakeAgent({ sessionIds: ["a"], auto: { "session/resume": false } });
+    await using master = await startMaster({ agents: { fake: agent }, config: { defaultAgent: "fake" } });
+    const client = await master.client();
+    await client.initialize();
+    await client.newSession();
+    await (await agent.process(0)).exit(1);
+    await eventually(async () => (await stateOf(client, "a")) === "lost", "the session is shown as lost");
+
+    const other = await master.client();
+    await other.initialize();
+    const turn = client.prompt("a", "go on");
+    const load = other.request("session/load", { sessionId: "a", cwd: master.work, mcpServers: [] });
+    const second = await agent.process(1);
+    const resume = await second.received("session/resume");
+    await second.answer(resume, {});
+    expect((await load).result).toBeDefined();
+    expect((await turn).result).toEqual({ stopReason: "end_turn" });
+    expect(second.count("session/resume")).toBe(1);
+    expect(second.count("session/load")).toBe(0);
+  });
+
+  it("that the agent does not know any more: a load shows what was seen, a prompt says that it is lost", async () => {
+    await using agent = fakeAgent({
+      sessionIds: ["a"],
+      auto: {
+        "session/resume": () => {
+          throw new Error("gone");
+        },
+      },
+    });
+    await using master = await startMaster({ agents: { fake: agent }, config: { defaultAgent: "fake" } });
+    const client = await master.client();
+    await client.initialize();
+    await client.newSession();
+    const first = await agent.process(0);
+    await first.say("a", "seen");
+    await client.next((message) => message.method === "session/update");
+    await first.exit(0);
+    await eventually(async () => (await stateOf(client, "a")) === "lost", "the session is shown as lost");
+
+    const { error } = await client.prompt("a", "go on");
+    expect(error).toMatchObject({ code: -32054, data: { reason: "session_lost" } });
+    const other = await master.client();
+    await other.initialize();
+    expect(
+      (await other.request("session/load", { sessionId: "a", cwd: master.work, mcpServers: [] })).error,
+    ).toBeUndefined();
+    expect(other.text("a")).toBe("seen");
+    expect(await stateOf(other, "a")).toBe("lost");
+    const resumed = await other.request("session/resume", { sessionId: "a", cwd: master.work, mcpServers: [] });
+    expect(resumed.error.data.reason).toBe("session_lost");
+  });
+
+  it("is looked at by an observer without being woken", async () => {
+    await using agent = fakeAgent({ sessionIds: ["a"] });
+    await using master = await startMaster({ agents: { fake: agent }, config: { defaultAgent: "fake" } });
+    const client = await master.client();
+    await client.initialize();
+    await client.newSession();
+    const first = await agent.process(0);
+    await first.say("a", "seen");
+    await client.next((message) => message.method === "session/update");
+    await first.exit(0);
+    await eventually(async () => (await stateOf(client, "a")) === "lost", "the session is shown as lost");
+    const observer = await master.client();
+    await observer.initialize({ role: "observer", agent: null });
+    await observer.call("session/load", { sessionId: "a", cwd: master.work, mcpServers: [] });
+    expect(observer.text("a")).toBe("seen");
+    expect(agent.processes).toHaveLength(1);
+  });
+});
+
+describe("a session that nobody needs", () => {
+  it("is parked, its agent told and stopped being needed, and comes back with the next load", async () => {
+    await using agent = fakeAgent({ sessionIds: ["a"] });
+    await using master = await startMaster({
+      agents: { fake: agent },
+      config: { defaultAgent: "fake", sessions: { idleMinutes: 0.005 } },
+    });
+    const client = await master.client();
+    await client.initialize();
+    await client.newSession();
+    await client.prompt("a", "one");
+    const process = await agent.process(0);
+    // While somebody is attached it stays.
+    expect(await stateOf(client, "a")).toBe("idle");
+    const watcher = await master.client();
+    await watcher.initialize({ agent: null });
+    await client.close();
+    await process.received("session/close");
+    await eventually(async () => (await stateOf(watcher, "a")) === "parked", "the session is parked");
+
+    const back = await master.client();
+    await back.initialize();
+    const load = back.request("session/load", { sessionId: "a", cwd: master.work, mcpServers: [] });
+    await process.received("session/resume");
+    expect((await load).error).toBeUndefined();
+    expect(await stateOf(back, "a")).toBe("idle");
+  });
+});
+
+describe("an agent that ignores a cancel", () => {
+  it("is given up: the client gets its answer, what still comes is nobody's, questions are refused", async () => {
+    await using agent = fakeAgent({
+      sessionIds: ["a", "b"],
+      auto: { "session/prompt": false, "session/resume": false },
+    });
+    await using master = await startMaster({
+      agents: { fake: agent },
+      config: { defaultAgent: "fake", sessions: { cancelSeconds: 0.3 } },
+    });
+    const client = await master.client();
+    await client.initialize();
+    await client.newSession();
+    const turn = client.prompt("a", "one");
+    const process = await agent.process(0);
+    const prompt = await process.received("session/prompt");
+    client.notify("session/cancel", { sessionId: "a" });
+    await process.received("session/cancel");
+    expect((await turn).result).toEqual({ stopReason: "cancelled" });
+    await eventually(async () => (await stateOf(client, "a")) === "lost", "the session has left the process");
+
+    const before = client.updates("a").length;
+    await process.say("a", "late");
+    const asked = await process.askPermission("a");
+    expect(asked.result.outcome).toMatchObject({ outcome: "selected", optionId: "no" });
+    await process.answer(prompt, { stopReason: "end_turn" });
+    await client.expectSilence((message) => message.method === "session/request_permission");
+    expect(client.updates("a").length).toBe(before);
+    // That process takes no new session.
+    await client.newSession();
+    expect((await agent.process(1)).count("session/new")).toBe(1);
+  });
+});
