@@ -1,20 +1,20 @@
 // Builds the packages with tsc -b, then each program into one file. Programs are listed here and nowhere else.
-import { chmodSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { bin, root, run } from "./workspace.mjs";
 
-/** entry file -> bundle; `external` stays a run-time import. */
+/** Each entry file becomes one program in apps/acp-master/dist. `split`: at its dynamic imports, so that `connect` loads the shim and nothing else. */
 const programs = [
-  { entry: "apps/acp-master/src/main.ts", out: "apps/acp-master/dist/acp-master.js", split: true },
-  { entry: "examples/demo-agent/src/main.ts", out: "apps/acp-master/dist/demo-agent.js" },
+  { entry: "apps/acp-master/src/main.ts", out: "acp-master", split: true },
+  { entry: "examples/demo-agent/src/main.ts", out: "demo-agent" },
   ...["ask", "deny-all", "presets", "policy-file", "run"].map((name) => ({
     entry: `packages/helper-sdk/src/entries/${name}.ts`,
-    out: `apps/acp-master/dist/helper-${name}.js`,
+    out: `helper-${name}`,
   })),
   // What a Helper module gets when it imports the SDK by name.
-  { entry: "packages/helper-sdk/src/index.ts", out: "apps/acp-master/dist/helper-sdk.js" },
-  { entry: "packages/helper-sdk/src/entries/conformance.ts", out: "apps/acp-master/dist/acp-helper-conformance.js" },
+  { entry: "packages/helper-sdk/src/index.ts", out: "helper-sdk" },
+  { entry: "packages/helper-sdk/src/entries/conformance.ts", out: "acp-helper-conformance" },
 ];
 
 /** Tests are type checked by `npm run typecheck`; a program must not fail to build over them. */
@@ -28,33 +28,47 @@ const projects = [
 
 run(bin("tsc"), ["-b", ...projects]);
 
-// The main program is split at its dynamic imports, so that `connect` loads the shim and nothing else.
+const { build } = createRequire(join(root, "package.json"))("esbuild");
+// Built aside and moved into place, parts before the programs that name them: who runs a program meanwhile gets a whole one.
 const dist = join(root, "apps/acp-master/dist");
-for (const name of existsSync(dist) ? readdirSync(dist) : []) {
-  if (/^part-.*\.js(?:\.map)?$/.test(name)) rmSync(join(dist, name));
+const aside = join(dist, `.building-${process.pid}`);
+try {
+  await Promise.all(
+    programs.map(({ entry, out, split = false }) =>
+      build({
+        entryPoints: [{ in: join(root, entry), out }],
+        outdir: aside,
+        splitting: split,
+        chunkNames: "part-[hash]",
+        bundle: true,
+        platform: "node",
+        format: "esm",
+        target: "node20",
+        sourcemap: true,
+        logLevel: "warning",
+        banner: {
+          // Bundled CommonJS dependencies call require().
+          js: '#!/usr/bin/env node\nimport { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
+        },
+      }),
+    ),
+  );
+  const isPart = (name) => name.startsWith("part-");
+  const built = readdirSync(aside).toSorted((a, b) => Number(isPart(b)) - Number(isPart(a)));
+  for (const name of built) {
+    if (name.endsWith(".js") && !isPart(name)) chmodSync(join(aside, name), 0o755);
+    renameSync(join(aside, name), join(dist, name));
+  }
+  removeOldParts(new Set(built));
+} finally {
+  rmSync(aside, { recursive: true, force: true });
 }
 
-const { build } = createRequire(join(root, "package.json"))("esbuild");
-await Promise.all(
-  programs.map(async ({ entry, out, external = [], split = false }) => {
-    const outfile = join(root, out);
-    await build({
-      entryPoints: [{ in: join(root, entry), out: basename(out, ".js") }],
-      outdir: dirname(outfile),
-      splitting: split,
-      chunkNames: "part-[hash]",
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      target: "node20",
-      external,
-      sourcemap: true,
-      logLevel: "warning",
-      banner: {
-        // Bundled CommonJS dependencies call require().
-        js: '#!/usr/bin/env node\nimport { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
-      },
-    });
-    chmodSync(outfile, 0o755);
-  }),
-);
+/** A daemon of the build before may still load its parts; after an hour it has what it needs. */
+function removeOldParts(current) {
+  for (const name of readdirSync(dist)) {
+    const path = join(dist, name);
+    if (!name.startsWith("part-") || current.has(name)) continue;
+    if (Date.now() - statSync(path).mtimeMs > 3600_000) rmSync(path);
+  }
+}
