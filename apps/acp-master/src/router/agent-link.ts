@@ -1,13 +1,15 @@
 // One agent process as an ACP peer: the requests in flight both ways, the sessions that run in it, the clients bound to
 // it. Numbers its requests from 1; keeps the agent's own ids as the bytes they are.
 
-import { Envelope, type Edit, peek, splice, stringEquals } from "@acp-master/wire";
+import { Envelope, type Edit, peek, type Span, splice, stringEquals } from "@acp-master/wire";
 import type { AgentExit, AgentPeer, AgentProcess } from "../agents/agent-process.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import { asRecord } from "../display/json-value.ts";
-import { fault, INVALID_REQUEST, type RpcError } from "../protocol/reasons.ts";
+import { fault, INTERNAL_ERROR, INVALID_REQUEST, type RpcError } from "../protocol/reasons.ts";
 import type { ClientConnection } from "./client-connection.ts";
+import { afterEscapes } from "./leading-escapes.ts";
 import { errorFrame, notificationFrame, requestFrame, resultFrame } from "./message.ts";
+import { idText } from "./kept-frame.ts";
 import type { Session } from "./session.ts";
 
 /** A request put to the agent. Exactly one of the two is called, once. */
@@ -43,12 +45,13 @@ export interface LinkOwner {
   chunkEnd(link: AgentLink): void;
   agentRequest(link: AgentLink, envelope: Envelope): void;
   agentNotification(link: AgentLink, envelope: Envelope): void;
-  /** A line that is JSON but no legal message, with a readable id and a method. */
+  /** A line that says that it is JSON-RPC 2.0 and has a method, but is no legal message; no other request has its id. */
   badRequest(link: AgentLink, envelope: Envelope): void;
   ended(link: AgentLink, exit: AgentExit): void;
 }
 
 const SESSION_UPDATE = Buffer.from("session/update");
+const VERSION_2 = Buffer.from("2.0");
 
 export class AgentLink implements AgentPeer {
   readonly definition: AgentDefinition;
@@ -168,11 +171,14 @@ export class AgentLink implements AgentPeer {
       case "response":
         this.#response(envelope);
         return;
+    // A launcher may set the terminal's title in front of a message.
+    const from = envelope.problem === "not_json" ? afterEscapes(bytes, start, end) : start;
+    if (from !== start) peek(bytes, from, end, envelope);
       case "request":
         this.#owner.agentRequest(this, envelope);
         return;
       case "invalid":
-        this.#invalid(envelope);
+        this.#invalid(envelope, { start, end });
     }
   }
 
@@ -224,13 +230,23 @@ export class AgentLink implements AgentPeer {
     }
     this.#owner.chunkEnd(this);
     this.#calls.delete(id);
-    call.answered(envelope);
+    try {
+      call.answered(envelope);
+    } catch {
+      // Whoever asked is told; all others go on.
+      call.failed({
+        code: INTERNAL_ERROR,
+        message: `acp-master could not read the answer of the agent ${this.agent}: it is malformed or nested too deep.`,
+      });
+    }
   }
 
-  #invalid(envelope: Envelope): void {
-    const { bytes, start, end } = envelope;
+  /** What does not even say that it is JSON-RPC 2.0 is a log line, whatever else it looks like. */
+  #invalid(envelope: Envelope, line: Span): void {
+    const { bytes } = envelope;
+    const claimsToBeOne = envelope.id.start >= 0 && stringEquals(bytes, envelope.jsonrpc, VERSION_2);
     const isResponse = envelope.method.start < 0 && (envelope.result.start >= 0 || envelope.error.start >= 0);
-    if (isResponse && envelope.id.start >= 0) {
+    if (claimsToBeOne && isResponse) {
       const id = callId(envelope);
       const call = this.#calls.get(id);
       this.#calls.delete(id);
@@ -240,11 +256,11 @@ export class AgentLink implements AgentPeer {
       });
       return;
     }
-    if (envelope.method.start >= 0 && envelope.id.start >= 0) {
+    if (claimsToBeOne && envelope.method.start >= 0 && !this.incoming.has(idText(envelope))) {
       this.#owner.badRequest(this, envelope);
       return;
     }
-    this.process.noise(bytes.subarray(start, end));
+    this.process.noise(bytes.subarray(line.start, line.end));
   }
 }
 

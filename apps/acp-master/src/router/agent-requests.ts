@@ -1,22 +1,33 @@
 // What agents ask and tell, besides session/update: permissions become tickets, everything else goes to the one client that
 // can take it, or is answered at once.
 
-import { type Edit, type Envelope, readString, splice } from "@acp-master/wire";
+import { type Edit, type Envelope, hasOneReading, readString, splice } from "@acp-master/wire";
 import { fault, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink } from "./agent-link.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { needsCapability } from "./client-capabilities.ts";
 import { idText, keep, underId } from "./kept-frame.ts";
-import { errorFrame } from "./message.ts";
+import { errorFrame, resultFrame } from "./message.ts";
 import { REFUSED_UNSEEN } from "./permission-requests.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 
 const PERMISSION = "session/request_permission";
+/** Of these methods the ids mean something on one connection only: they are never passed on as requests. */
+const HOP_ONLY = "$/";
 
 export function agentRequest(router: Router, link: AgentLink, envelope: Envelope): void {
   const method = readString(envelope.bytes, envelope.method) ?? "";
   const id = idText(envelope);
+  // An answer under an id that two open requests share would be taken for either; what would be judged must have one reading.
+  if (link.incoming.has(id)) return refuseUnseen(link, envelope, "its id belongs to a request that is still open");
+  if (method === PERMISSION && !hasOneReading(envelope.bytes, envelope.params)) {
+    return refuseUnseen(link, envelope, "a key is there twice, or it is nested too deep");
+  }
+  if (method.startsWith(HOP_ONLY)) {
+    refuseAgent(link, id, { code: METHOD_NOT_FOUND, message: `"${method.slice(0, 100)}" is a notification.` });
+    return;
+  }
   if (envelope.sessionId.start < 0) {
     requestWithoutSession(router, link, envelope, method);
     return;
@@ -78,13 +89,17 @@ export function agentNotification(router: Router, link: AgentLink, envelope: Env
   }
 }
 
-/** JSON with an id and a method that is no legal request. A permission is refused, the rest gets an error. */
+/** A request that is no legal one. A permission is refused, the rest gets an error. */
+  refuseUnseen(link, envelope, envelope.problem ?? "bad_envelope");
+}
+
+/** Answers at once, whatever else is open under this id. */
+function refuseUnseen(link: AgentLink, envelope: Envelope, why: string): void {
 export function badAgentRequest(link: AgentLink, envelope: Envelope): void {
   const id = idText(envelope);
-  const method = readString(envelope.bytes, envelope.method);
-  link.incoming.set(id, { cancelled: () => {}, abandoned: () => {} });
-  if (method === PERMISSION) link.answer(id, REFUSED_UNSEEN);
-  else link.refuse(id, { code: INVALID_REQUEST, message: `This is no legal JSON-RPC request (${envelope.problem}).` });
+  const isPermission = readString(envelope.bytes, envelope.method) === PERMISSION;
+  if (isPermission) link.write(resultFrame(id, REFUSED_UNSEEN));
+  else refuseAgent(link, id, { code: INVALID_REQUEST, message: `This is no legal JSON-RPC request: ${why}.` });
 }
 
 type Target =

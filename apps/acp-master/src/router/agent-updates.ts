@@ -1,7 +1,15 @@
 // The way of an update from an agent to its clients: session → lane → guard and status → position in the log →
 // attachments. Runs of frames that need nothing leave as one slice.
 
-import { type Envelope, readString, spanBytes, spanEquals, splice, stringEquals } from "@acp-master/wire";
+import {
+  type Envelope,
+  hasOneReading,
+  readString,
+  spanBytes,
+  spanEquals,
+  splice,
+  stringEquals,
+} from "@acp-master/wire";
 import type { AgentLink } from "./agent-link.ts";
 import { keep, reopened } from "./kept-frame.ts";
 import { json, notificationFrame } from "./message.ts";
@@ -122,6 +130,11 @@ export class AgentUpdates {
   #toolUpdate(link: AgentLink, session: Session, envelope: Envelope): void {
     const { helpers } = this.#router.permissions;
     const hooks = helpers.hooks(session.key);
+    // A Helper must not judge one reading while clients see another.
+    if ((hooks.toolSeen || hooks.toolCall) && !hasOneReading(envelope.bytes, envelope.params)) {
+      link.process.noise(envelope.bytes.subarray(envelope.start, envelope.end));
+      return;
+    }
     if (hooks.toolSeen) helpers.toolSeen(session.key, this.#helperParams(session, envelope));
     const toolCallId = readString(envelope.bytes, envelope.updateToolCallId) ?? "";
     if (hooks.toolCall && toolCallId !== "") {

@@ -285,12 +285,18 @@ export class ClientConnection {
   }
 
   #badLine(envelope: Envelope): void {
-    const answersSomething = envelope.method.start < 0 && (envelope.result.start >= 0 || envelope.error.start >= 0);
+    const answersSomething =
+      envelope.method.start < 0 &&
+      (envelope.result.start >= 0 || envelope.error.start >= 0 || this.#isQuestionId(envelope));
     if (answersSomething) {
       // A response is never answered, not even a malformed one.
       this.#takeQuestion(envelope)?.malformed();
     } else {
       const id = envelope.id.start < 0 ? "null" : envelope.bytes.toString("latin1", envelope.id.start, envelope.id.end);
+  #isQuestionId(envelope: Envelope): boolean {
+    return readString(envelope.bytes, envelope.id)?.startsWith(`${this.#idPrefix}-`) === true;
+  }
+
       this.outbox.send(errorFrame(id, lineErrors[envelope.problem ?? "not_json"]));
     }
     if (++this.#badLines >= MAX_BAD_LINES) this.drop(`${MAX_BAD_LINES} lines in a row were no valid messages`);

@@ -1,7 +1,7 @@
 // The routing table for what clients send: one line per method, everything else by whether it names a session.
 
-import { type Envelope, readString } from "@acp-master/wire";
-import { INTERNAL_ERROR, INVALID_REQUEST } from "../protocol/reasons.ts";
+import { type Envelope, readString, WireError } from "@acp-master/wire";
+import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND } from "../protocol/reasons.ts";
 import { attachSession } from "./attach-session.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { closeSession, deleteSession } from "./end-session.ts";
@@ -79,17 +79,30 @@ function performer(method: string, envelope: Envelope): Perform {
   if (known) return known;
   if (method.startsWith("_acp-master/")) return masterMethod;
   return envelope.sessionId.start >= 0
+  if (method.startsWith("$/")) return hopOnly;
     ? (router, client, frame) => forwardInSession(router, client, frame)
     : forwardToAgent;
 }
 
 /** A defect in one handler ends nothing but that request. */
+/** The ids in these mean something on one connection only: they are never passed on as requests. */
+function hopOnly(_: Router, client: ClientConnection, envelope: Envelope): void {
+  const method = readString(envelope.bytes, envelope.method) ?? "";
+  const message = `${JSON.stringify(method.slice(0, 100))} is a notification; send it without an id.`;
+  client.refuse(idText(envelope), { code: METHOD_NOT_FOUND, message });
+}
+
 function run(client: ClientConnection, id: string, perform: () => void | Promise<void>): void {
-  const failed = (): void =>
-    client.refuse(id, { code: INTERNAL_ERROR, message: "acp-master failed on this request; see its log." });
+  const failed = (error: unknown): void =>
+    client.refuse(
+      id,
+      error instanceof WireError
+        ? { code: INVALID_PARAMS, message: error.message }
+        : { code: INTERNAL_ERROR, message: "acp-master failed on this request; see its log." },
+    );
   try {
     perform()?.catch(failed);
-  } catch {
-    failed();
+  } catch (error) {
+    failed(error);
   }
 }
