@@ -42,9 +42,14 @@ function isObjectAt(bytes: Buffer, at: number): boolean {
   return at !== -1 && bytes[at] === 0x7b;
 }
 
-/** `initialize` is the master's own business, so it may be parsed whole. */
+/** `initialize` is the master's own business, so it may be parsed whole. One that cannot be is the master's to refuse. */
 function askedOf(bytes: Buffer, start: number, end: number): Readonly<Record<string, unknown>> {
-  let at = parseFrame(bytes, start, end);
+  let at: unknown;
+  try {
+    at = parseFrame(bytes, start, end);
+  } catch {
+    return {}; // nested too deep
+  }
   for (const key of ["params", "_meta", ourMeta]) {
     if (typeof at !== "object" || at === null || Array.isArray(at) || !Object.hasOwn(at, key)) return {};
     at = Reflect.get(at, key);
