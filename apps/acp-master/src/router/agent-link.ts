@@ -96,6 +96,14 @@ export class AgentLink implements AgentPeer {
     return asRecord(this.initialized["agentCapabilities"]);
   }
 
+  /** The session runs here no more; the sessions under it go with it. Returns the ids of all. */
+  leave(session: Session): string[] {
+    const children = [...this.children].filter(([, parent]) => parent === session).map(([agentId]) => agentId);
+    for (const agentId of children) this.children.delete(agentId);
+    if (this.sessions.get(session.agentId) === session) this.sessions.delete(session.agentId);
+    return [session.agentId, ...children];
+  }
+
   /** Whether the agent announced `sessionCapabilities.<name>` (or loadSession). */
   can(name: "load" | "list" | "resume" | "close" | "delete" | "fork"): boolean {
     if (name === "load") return this.capabilities["loadSession"] === true;

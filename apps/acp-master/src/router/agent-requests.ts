@@ -78,24 +78,23 @@ export function agentNotification(router: Router, link: AgentLink, envelope: Env
     return;
   }
   const agentId = readString(envelope.bytes, envelope.sessionId) ?? "";
-  const session = link.sessions.get(agentId) ?? link.children.get(agentId);
-  if (!session) return;
+  const session = link.sessions.get(agentId) ?? link.children.get(agentId) ?? router.early.sessionFor(link, envelope);
+  if (!session || session === "waits") return;
   if (session.lane.busy) {
     session.lane.follow(frame);
     return;
   }
-  for (const [client, attachment] of session.attachments) {
-    client.outbox.send(toClient(session, keep(envelope)), attachment, session.log.end);
-  }
+  const outward = toClient(session, keep(envelope));
+  for (const [client, attachment] of session.attachments) client.outbox.follow(outward, attachment);
 }
 
 /** A request that is no legal one. A permission is refused, the rest gets an error. */
+export function badAgentRequest(link: AgentLink, envelope: Envelope): void {
   refuseUnseen(link, envelope, envelope.problem ?? "bad_envelope");
 }
 
 /** Answers at once, whatever else is open under this id. */
 function refuseUnseen(link: AgentLink, envelope: Envelope, why: string): void {
-export function badAgentRequest(link: AgentLink, envelope: Envelope): void {
   const id = idText(envelope);
   const isPermission = readString(envelope.bytes, envelope.method) === PERMISSION;
   if (isPermission) link.write(resultFrame(id, REFUSED_UNSEEN));
@@ -109,10 +108,12 @@ function targetOf(session: Session, envelope: Envelope, method: string): Target 
   const terminalId = readString(envelope.bytes, envelope.terminalId);
   if (method.startsWith("terminal/") && method !== "terminal/create" && terminalId !== undefined) {
     const owner = session.terminals.get(terminalId);
-    if (owner?.closed || owner?.halfClosed) return { ok: false, error: clientGone(method) };
-    if (owner) return { ok: true, client: owner };
+    if (owner) {
+      const serves = !owner.closed && !owner.halfClosed && session.attachments.has(owner);
+      return serves ? { ok: true, client: owner } : { ok: false, error: clientGone(method) };
+    }
   }
-  const client = session.primary(method);
+  const client = session.primary(method, readString(envelope.bytes, envelope.elicitationMode));
   if (client) return { ok: true, client };
   const message = needsCapability(method)
     ? `No client of this session can serve "${method}".`
@@ -129,7 +130,8 @@ function requestWithoutSession(router: Router, link: AgentLink, envelope: Envelo
   if (method === "elicitation/create" && requestId.start >= 0) {
     // The id is one of the requests that this process was sent; it becomes the client's own id for it.
     const origin = link.originOf(envelope.bytes.toString("latin1", requestId.start, requestId.end));
-    if (origin && !origin.client.closed && origin.client.identity.capabilities.serves(method)) {
+    const mode = readString(envelope.bytes, envelope.elicitationMode);
+    if (origin?.client.isController && origin.client.identity.capabilities.serves(method, mode)) {
       const edits: Edit[] = [{ ...requestId, bytes: Buffer.from(origin.id, "latin1") }];
       put(router, link, { client: origin.client, session: undefined, method }, envelope, edits);
       return;
@@ -186,8 +188,11 @@ function put(router: Router, link: AgentLink, to: Recipient, envelope: Envelope,
       answered: (answer) => {
         done();
         const terminalId = readString(answer.bytes, answer.resultTerminalId);
-        if (method === "terminal/create" && session && terminalId !== undefined)
+        if (session && method === "terminal/create" && terminalId !== undefined) {
           session.terminals.set(terminalId, client);
+        } else if (session && method === "terminal/release" && answer.result.start >= 0) {
+          session.terminals.delete(readString(request.bytes, request.terminalId) ?? "");
+        }
         link.relayAnswer(id, underId(answer, id));
       },
       malformed: () => {
@@ -229,8 +234,15 @@ const elicitationKey = (link: AgentLink, elicitationId: string | undefined): str
   `${link.instance}\0${elicitationId ?? ""}`;
 
 function outwardEdits(session: Session | undefined, envelope: Envelope): Edit[] {
-  if (!session?.renamed || readString(envelope.bytes, envelope.sessionId) !== session.agentId) return [];
-  return [{ ...envelope.sessionId, bytes: session.sessionIdBytes }];
+  const bytes = session?.outwardName(envelope.bytes, envelope.sessionId);
+  return bytes ? [{ ...envelope.sessionId, bytes }] : [];
+}
+
+/** Elicitations of a process that has ended are completed by nobody. */
+export function forgetElicitations(router: Router, link: AgentLink): void {
+  for (const key of router.elicitations.keys()) {
+    if (key.startsWith(elicitationKey(link, ""))) router.elicitations.delete(key);
+  }
 }
 
 function toClient(session: Session, envelope: Envelope): Buffer {

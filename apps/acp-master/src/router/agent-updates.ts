@@ -252,6 +252,7 @@ export class AgentUpdates {
     const child = readString(envelope.bytes, envelope.updateSessionId);
     if (child === undefined || !session.route || session.route.sessions.has(child)) return;
     session.route.children.set(child, session);
+    session.addChild(child, this.#router.sessions.reserve(session.agent, child));
   }
 
   #remember(session: Session, toolCallId: string, verdict: "pass" | "hide"): void {
@@ -264,10 +265,11 @@ export class AgentUpdates {
 
   #helperParams(session: Session, envelope: Envelope): Buffer {
     const { bytes, params, sessionId } = envelope;
-    if (!session.renamed) return spanBytes(bytes, params);
+    const name = session.outwardName(bytes, sessionId);
+    if (!name) return spanBytes(bytes, params);
     return Buffer.concat([
       bytes.subarray(params.start, sessionId.start),
-      session.sessionIdBytes,
+      name,
       bytes.subarray(sessionId.end, params.end),
     ]);
   }

@@ -164,13 +164,13 @@ function openInAgent(router: Router, client: ClientConnection, opening: Opening)
       session.replaying = undefined;
       const kept = keep(answer);
       rememberOpened(session, kept);
+      session.hadTurn = true; // elsewhere or earlier: the agent has it in its store
       session.mcpServers = place.mcpServers;
       const mark = session.log.end;
       router.permissions.sessionOpened(session);
       router.permissions.whenPresetsKnown(session, () => {
         client.relayAnswer(id, openedFrame(session, id, kept), session.attachments.get(client), mark);
-        attachment.gated = false;
-        client.outbox.pump();
+        client.outbox.open(attachment);
         router.sessionOpened(session);
         if (session.attachments.has(client)) router.controllerReady(client, session);
         end(undefined);

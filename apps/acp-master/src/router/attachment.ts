@@ -12,6 +12,8 @@ export interface AttachedSession {
   /** Where what the agent wrote differs from what clients see; undefined: nowhere. */
   outward(frame: Buffer): Buffer | undefined;
   readonly rewritesOutward: boolean;
+  /** The frame belongs to a session under this one. */
+  isOfChild(envelope: Envelope): boolean;
 }
 
 export class Attachment {
@@ -21,6 +23,8 @@ export class Attachment {
   cursor: number;
   /** Closed until the answer that made it is in the outbox: nothing of the session leaves before. */
   gated = true;
+  /** What came meanwhile besides the log, in order. */
+  held: { readonly bytes: Buffer; readonly position: number }[] = [];
   readonly #announced: ReadonlySet<string>;
   /** Ranges of the log that this client wrote itself and must not see again. */
   #own: { from: number; to: number }[] = [];
@@ -69,6 +73,7 @@ export class Attachment {
           peek(bytes, start, end, envelope);
           const needs = updateKind(bytes, envelope.sessionUpdate).needs;
           if (needs !== undefined && !this.#announced.has(needs)) return;
+          if (!this.#announced.has("subagents") && this.session.isOfChild(envelope)) return;
         }
         const frame = bytes.subarray(start, end + 1);
         kept.push(this.session.outward(frame) ?? frame);

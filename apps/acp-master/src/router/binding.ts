@@ -6,10 +6,17 @@ import type { Acquired } from "./agent-pool.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import type { Router } from "./router.ts";
 
-/** The process that this client is bound to for the agent, if it runs. */
+/**
+ * The process that this client is bound to for the agent, if it runs; the latest, where each session has its own. One that
+ * was told of other capabilities serves the client only in the sessions that it attached to.
+ */
 export function bindingOf(router: Router, client: ClientConnection, agent: string): AgentLink | undefined {
-  return [...router.pool.links].find(
-    (link) => link.agent === agent && link.state === "ready" && link.clients.has(client),
+  return [...router.pool.links].findLast(
+    (link) =>
+      link.agent === agent &&
+      link.state === "ready" &&
+      link.clients.has(client) &&
+      link.key.endsWith(`\0${client.identity.capabilities.digest}`),
   );
 }
 

@@ -26,8 +26,8 @@ export interface ClientCapabilities {
   readonly digest: string;
   /** Optional update kinds that may be sent to this client. */
   readonly updates: ReadonlySet<string>;
-  /** Whether an agent request of this method may be sent to this client. */
-  serves(method: string): boolean;
+  /** Whether an agent request of this method, and of an elicitation's mode, may be sent to this client. */
+  serves(method: string, mode?: string): boolean;
 }
 
 export function clientCapabilities(announced: unknown): ClientCapabilities {
@@ -39,16 +39,21 @@ export function clientCapabilities(announced: unknown): ClientCapabilities {
   if (session["notices"] !== undefined && session["notices"] !== false) updates.add("notices");
   if (session["compaction"] !== undefined && session["compaction"] !== false) updates.add("compaction");
   for (const kind of ["plan", "subagents"]) if (root[kind] !== undefined && root[kind] !== false) updates.add(kind);
-  const elicits = Object.values(elicitation).some((mode) => mode !== undefined && mode !== false && mode !== null);
+  const elicits = (mode: string): boolean => {
+    const announcedMode = Object.hasOwn(elicitation, mode) ? elicitation[mode] : undefined;
+    return announcedMode !== undefined && announcedMode !== false && announcedMode !== null;
+  };
   return {
     announced: announced ?? {},
     digest: canonicalDigest(announced ?? {}),
     updates,
-    serves(method) {
+    serves(method, mode) {
       if (method === "fs/read_text_file") return fs["readTextFile"] === true;
       if (method === "fs/write_text_file") return fs["writeTextFile"] === true;
       if (method.startsWith("terminal/")) return root["terminal"] === true;
-      if (method === "elicitation/create") return elicits;
+      if (method === "elicitation/create") {
+        return mode === undefined ? Object.keys(elicitation).some(elicits) : elicits(mode);
+      }
       return true;
     },
   };

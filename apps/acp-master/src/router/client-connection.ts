@@ -58,6 +58,8 @@ export class ClientConnection {
   /** Input has ended: no controller and no primary any more. */
   halfClosed = false;
   closed = false;
+  /** Resolves when the connection is closed. */
+  readonly ended: Promise<void>;
   lateAnswers = 0;
   /** Requests of this client that are not answered, by the exact text of their id. */
   readonly inFlight = new Map<string, { cancel(): void }>();
@@ -65,6 +67,7 @@ export class ClientConnection {
   readonly #socket: Socket;
   readonly #owner: ClientOwner;
   readonly #writer: FrameWriter;
+  #isOver: () => void = () => {};
   readonly #envelope = new Envelope();
   /** Random per connection, so that an answer to an earlier connection's question never fits here. */
   readonly #idPrefix = randomBytes(8).toString("hex");
@@ -77,6 +80,9 @@ export class ClientConnection {
 
   constructor(socket: Socket, clientId: string, maxFrameBytes: number, owner: ClientOwner) {
     this.clientId = clientId;
+    this.ended = new Promise((resolve) => {
+      this.#isOver = resolve;
+    });
     this.#socket = socket;
     this.#owner = owner;
     this.#writer = new FrameWriter(socket, {
@@ -188,6 +194,7 @@ export class ClientConnection {
     for (const question of questions) question.lost();
     this.inFlight.clear();
     this.#owner.gone(this);
+    this.#isOver();
   }
 
   /** Resolves when the socket is closed and all that was written has left; bounded. */

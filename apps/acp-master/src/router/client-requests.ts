@@ -30,6 +30,7 @@ const requests: ReadonlyMap<string, Perform> = new Map<string, Perform>([
   ["session/set_model", setModel],
   ["session/set_config_option", setConfigOption],
   ["authenticate", authenticate],
+  ["logout", authenticate],
 ]);
 
 export function clientRequest(router: Router, client: ClientConnection, envelope: Envelope): void {
@@ -78,13 +79,12 @@ function performer(method: string, envelope: Envelope): Perform {
   const known = requests.get(method);
   if (known) return known;
   if (method.startsWith("_acp-master/")) return masterMethod;
-  return envelope.sessionId.start >= 0
   if (method.startsWith("$/")) return hopOnly;
+  return envelope.sessionId.start >= 0
     ? (router, client, frame) => forwardInSession(router, client, frame)
     : forwardToAgent;
 }
 
-/** A defect in one handler ends nothing but that request. */
 /** The ids in these mean something on one connection only: they are never passed on as requests. */
 function hopOnly(_: Router, client: ClientConnection, envelope: Envelope): void {
   const method = readString(envelope.bytes, envelope.method) ?? "";
@@ -92,6 +92,7 @@ function hopOnly(_: Router, client: ClientConnection, envelope: Envelope): void 
   client.refuse(idText(envelope), { code: METHOD_NOT_FOUND, message });
 }
 
+/** A defect in one handler ends nothing but that request. */
 function run(client: ClientConnection, id: string, perform: () => void | Promise<void>): void {
   const failed = (error: unknown): void =>
     client.refuse(

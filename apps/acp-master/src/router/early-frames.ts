@@ -44,7 +44,8 @@ export class EarlyFrames {
     const open = [...link.creations].filter((creation) => creation.session === undefined);
     const [only, second] = open;
     if (!only) return undefined;
-    if (!second) return this.#provisional(link, only, agentId);
+    const waits = this.#waiting.get(link)?.frames.some((held) => held.agentId === agentId) === true;
+    if (!second && !waits) return this.#provisional(link, only, agentId);
     return this.#hold(link, agentId, envelope);
   }
 

@@ -1,6 +1,6 @@
 // session/close and session/delete: what ends a session for good, and what is only a leave.
 
-import { type Envelope, parseFrame, readString } from "@acp-master/wire";
+import { type Edit, type Envelope, parseFrame, readString } from "@acp-master/wire";
 import { asRecord } from "../display/json-value.ts";
 import { fault, NOT_FOUND, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink } from "./agent-link.ts";
@@ -8,7 +8,7 @@ import type { ClientConnection } from "./client-connection.ts";
 import { forwardToAgent, inwardEdits } from "./forward.ts";
 import { idText, underId } from "./kept-frame.ts";
 import { EMPTY_OBJECT, json } from "./message.ts";
-import { cancelTurn } from "./prompts.ts";
+import { cancelTurn, endTurns } from "./prompts.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 
@@ -24,7 +24,7 @@ export function closeSession(router: Router, client: ClientConnection, envelope:
   }
   const link = session.route;
   // Some agents lose a session that never had a turn: it stays, nobody is attached.
-  if (link && !session.hadTurn && link.can("close")) {
+  if (link && !session.hadTurn) {
     router.detach(client, session);
     return client.respond(id, EMPTY_OBJECT);
   }
@@ -57,17 +57,27 @@ export async function deleteSession(router: Router, client: ClientConnection, en
     return client.refuse(id, fault("observer", "This connection only looks on; connect as a controller to delete."));
   }
   const session = router.sessions.get(readString(envelope.bytes, envelope.sessionId));
-  if (!session) return forwardToAgent(router, client, envelope);
+  if (!session && client.identity.agent === undefined) {
+    return client.refuse(id, fault("unknown_session", "There is no such session here. List them with session/list."));
+  }
+  if (!session) return forwardToAgent(router, client, envelope, listedEdits(router, client, envelope));
   if (session.controllers().some((other) => other !== client)) {
     return client.refuse(id, fault("busy", "Another client is attached to this session; it cannot be deleted now."));
   }
-  settle(router, session);
   const link = session.route;
-  if (!link?.can("delete")) {
-    router.removeSession(session, "closed");
-    return client.respond(id, EMPTY_OBJECT);
-  }
+  // Without a delete of its own the agent releases the session; what is deleted is what is known of it here.
+  if (!link?.can("delete")) return closeForAll(router, session, () => client.respond(id, EMPTY_OBJECT));
+  settle(router, session);
   forwardEnd(router, client, { link, session, envelope });
+}
+
+/** The agent's own id of a session that it lists and that is not open here. */
+function listedEdits(router: Router, client: ClientConnection, envelope: Envelope): Edit[] {
+  const sessionId = readString(envelope.bytes, envelope.sessionId);
+  const agent = client.identity.agent;
+  if (sessionId === undefined || agent === undefined) return [];
+  const agentId = router.sessions.agentIdOf(agent, sessionId);
+  return agentId === sessionId ? [] : [{ ...envelope.sessionId, bytes: json(agentId) }];
 }
 
 /** Nothing of the session may be left open when the agent is told. */
@@ -87,9 +97,10 @@ function forwardEnd(
     session,
     origin: { client, id },
     answered: (answer) => {
+      const isGone = answer.result.start >= 0 || errorCode(answer) === NOT_FOUND;
+      if (isGone) endTurns(session);
       const attachment = session.attachments.get(client);
       const position = session.log.end;
-      const isGone = answer.result.start >= 0 || errorCode(answer) === NOT_FOUND;
       if (answer.result.start >= 0) client.relayAnswer(id, underId(answer, id), attachment, position);
       else if (isGone) client.respond(id, EMPTY_OBJECT, attachment, position);
       else client.relayAnswer(id, underId(answer, id), attachment, position);

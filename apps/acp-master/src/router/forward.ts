@@ -1,6 +1,7 @@
 // A client's request or notification that the master only passes on, and its answer back.
 
 import { type Edit, type Envelope, readString, splice } from "@acp-master/wire";
+import { fault, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink } from "./agent-link.ts";
 import { acquireFor } from "./binding.ts";
 import type { ClientConnection } from "./client-connection.ts";
@@ -40,30 +41,49 @@ export function forwardInSession(
   client.inFlight.set(id, { cancel: () => link.cancelCall(call) });
 }
 
-/** Without a session: the process that the client is bound to. */
-export async function forwardToAgent(router: Router, client: ClientConnection, envelope: Envelope): Promise<void> {
+/** Without a session: the process that the client is bound to. Whoever only looks on has nothing to ask of it. */
+export async function forwardToAgent(
+  router: Router,
+  client: ClientConnection,
+  envelope: Envelope,
+  edits: readonly Edit[] = [],
+): Promise<void> {
   const frame = keep(envelope);
   const id = idText(frame);
+  if (client.identity.role === "observer") return client.refuse(id, looksOn());
   const acquired = await acquireFor(router, client, undefined, "connection");
   if (!acquired.ok) return client.refuse(id, acquired.error);
-  passOn(client, acquired.link, frame, id);
+  passOn(client, acquired.link, { frame, id, edits });
 }
 
-/** Sign-in belongs to the process and so to all its clients: one at a time. */
+/** Signing in and out belongs to the process and so to all its clients: one at a time. */
 export async function authenticate(router: Router, client: ClientConnection, envelope: Envelope): Promise<void> {
   const frame = keep(envelope);
   const id = idText(frame);
+  if (client.identity.role === "observer") return client.refuse(id, looksOn());
   const acquired = await acquireFor(router, client, undefined, "connection");
   if (!acquired.ok) return client.refuse(id, acquired.error);
   const { link } = acquired;
   const previous = link.authenticating;
-  const finished = previous.then(() => new Promise<void>((resolve) => passOn(client, link, frame, id, resolve)));
-  link.authenticating = finished;
+  const finished = previous.then(
+    () =>
+      new Promise<void>((resolve) => {
+        if (client.closed) resolve();
+        else passOn(client, link, { frame, id, edits: [] }, resolve);
+      }),
+  );
+  // Nobody finishes the sign-in of a client that is gone.
+  link.authenticating = Promise.race([finished, client.ended]);
   await finished;
 }
 
-function passOn(client: ClientConnection, link: AgentLink, frame: Envelope, id: string, done?: () => void): void {
-  const call = link.forward(frame, [], {
+function passOn(
+  client: ClientConnection,
+  link: AgentLink,
+  { frame, id, edits }: { frame: Envelope; id: string; edits: readonly Edit[] },
+  done?: () => void,
+): void {
+  const call = link.forward(frame, edits, {
     origin: { client, id },
     answered: (answer) => {
       relay(client, id, answer);
@@ -79,15 +99,21 @@ function passOn(client: ClientConnection, link: AgentLink, frame: Envelope, id: 
 
 /** A notification of the client: to the session's agent, or to the agent it is bound to; never starts one. */
 export function forwardNotification(router: Router, client: ClientConnection, envelope: Envelope): void {
+  if (client.identity.role === "observer") return;
   if (envelope.sessionId.start < 0) {
     const frame = Buffer.from(envelope.bytes.subarray(envelope.start, envelope.end + 1));
-    for (const link of router.pool.links) if (link.clients.has(client)) link.write(frame);
+    for (const link of router.pool.links) {
+      if (link.agent === client.identity.agent && link.clients.has(client)) link.write(frame);
+    }
     return;
   }
   const session = router.sessions.get(readString(envelope.bytes, envelope.sessionId));
-  if (!session?.route || client.identity.role === "observer" || !session.attachments.has(client)) return;
+  if (!session?.route || !session.attachments.has(client)) return;
   session.route.write(splice(envelope.bytes, envelope.start, envelope.end, inwardEdits(session, envelope)));
 }
+
+export const looksOn = (): RpcError =>
+  fault("observer", "This connection only looks on; connect as a controller to act.");
 
 /** What differs for the agent. */
 export const inwardEdits = (session: Session, envelope: Envelope): Edit[] =>

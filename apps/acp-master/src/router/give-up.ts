@@ -42,8 +42,7 @@ export class GiveUp {
     router.permissions.tickets.sessionClosed(session.key);
     answerCancelled(session, turn);
     link.state = "leaving";
-    link.givenUp.add(session.agentId);
-    link.sessions.delete(session.agentId);
+    for (const agentId of link.leave(session)) link.givenUp.add(agentId);
     session.route = undefined;
     session.state = "lost";
     session.lane.clear();

@@ -15,12 +15,15 @@ import type { Session } from "./session.ts";
 interface ListParams {
   readonly cwd: string | undefined;
   readonly cursor: Cursor | undefined;
+  /** What else the client asked: the agent's to understand. */
+  readonly rest: JsonRecord;
 }
 
-/** Which agent's list goes on where. */
+/** Which agent's list goes on where, and which of the sessions here it has named on the way. */
 interface Cursor {
   readonly agent: string;
   readonly inner: string;
+  readonly named: readonly string[];
 }
 
 export function listSessions(router: Router, client: ClientConnection, envelope: Envelope): void {
@@ -41,38 +44,51 @@ export function listSessions(router: Router, client: ClientConnection, envelope:
     client.respond(id, json({ sessions: mine.map((session) => info(router, session)) }));
     return;
   }
-  const inner = params.cursor?.agent === link.agent ? params.cursor.inner : undefined;
+  const walked = params.cursor?.agent === link.agent ? params.cursor : undefined;
+  const { inner, named = [] } = walked ?? {};
   const ask = json({
+    ...params.rest,
     ...(params.cwd === undefined ? {} : { cwd: params.cwd }),
     ...(inner === undefined ? {} : { cursor: inner }),
   });
-  const here = (rows: readonly Record<string, unknown>[]): void => client.respond(id, json({ sessions: rows }));
+  const unnamed = (): Record<string, unknown>[] =>
+    mine.filter((session) => !named.includes(session.sessionId)).map((session) => info(router, session));
+  const here = (): void => client.respond(id, json({ sessions: unnamed() }));
   link.call("session/list", ask, {
     answered: (answer) => {
-      if (answer.result.start < 0) return here(mine.map((session) => info(router, session)));
+      if (answer.result.start < 0) return here();
       const page = asRecord(parseFrame(answer.bytes, answer.result.start, answer.result.end));
-      client.respond(id, json(merged(router, link, mine, page)));
+      client.respond(id, json(merged(router, link, { mine, named, cwd: params.cwd }, page)));
     },
-    failed: () => here(mine.map((session) => info(router, session))),
+    failed: here,
   });
 }
 
+interface Union {
+  readonly mine: readonly Session[];
+  readonly named: readonly string[];
+  readonly cwd: string | undefined;
+}
+
 /** The agent's own rows under outward ids; on its last page what runs here and the agent did not name. */
-function merged(router: Router, link: AgentLink, mine: readonly Session[], page: JsonRecord): Record<string, unknown> {
+function merged(router: Router, link: AgentLink, union: Union, page: JsonRecord): Record<string, unknown> {
+  const { mine, cwd } = union;
   const sessions = asList(page["sessions"])
     .map(asRecord)
     .flatMap((row) => {
       const agentId = row["sessionId"];
       if (typeof agentId !== "string") return [];
-      const session = router.sessions.of(link.agent, agentId);
-      if (session) session.listedByAgent = true;
+      // An agent may not look at the filter.
+      if (cwd !== undefined && typeof row["cwd"] === "string" && !samePlace(row["cwd"], cwd)) return [];
       return [{ ...row, sessionId: router.sessions.outwardId(link.agent, agentId) }];
     });
+  const here = new Set(mine.map((session) => session.sessionId));
+  const named = [...union.named, ...sessions.map((row) => row.sessionId).filter((each) => here.has(each))];
   const { nextCursor, sessions: _sessions, ...rest } = page;
   if (typeof nextCursor === "string") {
-    return { ...rest, sessions, nextCursor: writeCursor({ agent: link.agent, inner: nextCursor }) };
+    return { ...rest, sessions, nextCursor: writeCursor({ agent: link.agent, inner: nextCursor, named }) };
   }
-  const unnamed = mine.filter((session) => !session.listedByAgent).map((session) => info(router, session));
+  const unnamed = mine.filter((session) => !named.includes(session.sessionId)).map((session) => info(router, session));
   return { ...rest, sessions: [...sessions, ...unnamed] };
 }
 
@@ -102,20 +118,30 @@ function info(router: Router, session: Session): Record<string, unknown> {
 
 function readListParams(frame: Envelope): ListParams | undefined {
   const found = frame.params.start < 0 ? {} : parseFrame(frame.bytes, frame.params.start, frame.params.end);
-  const { cwd, cursor } = asRecord(found);
+  const { cwd, cursor, ...others } = asRecord(found);
   if (cwd !== undefined && cwd !== null && typeof cwd !== "string") return undefined;
   const place = typeof cwd === "string" ? cwd : undefined;
-  if (cursor === undefined || cursor === null) return { cwd: place, cursor: undefined };
+  const rest = withoutOurs(others);
+  if (cursor === undefined || cursor === null) return { cwd: place, cursor: undefined, rest };
   const read = typeof cursor === "string" ? readCursor(cursor) : undefined;
-  return read && { cwd: place, cursor: read };
+  return read && { cwd: place, cursor: read, rest };
+}
+
+/** Our own `_meta` is not the agent's. */
+function withoutOurs(params: JsonRecord): JsonRecord {
+  const { _meta, ...rest } = params;
+  if (_meta === undefined) return rest;
+  const { "acp-master": _ours, ...meta } = asRecord(_meta);
+  return { ...rest, _meta: meta };
 }
 
 const writeCursor = (cursor: Cursor): string => Buffer.from(JSON.stringify(cursor)).toString("base64url");
 
 function readCursor(text: string): Cursor | undefined {
   try {
-    const { agent, inner } = asRecord(JSON.parse(Buffer.from(text, "base64url").toString()));
-    return typeof agent === "string" && typeof inner === "string" ? { agent, inner } : undefined;
+    const { agent, inner, named } = asRecord(JSON.parse(Buffer.from(text, "base64url").toString()));
+    if (typeof agent !== "string" || typeof inner !== "string") return undefined;
+    return { agent, inner, named: asList(named).filter((each): each is string => typeof each === "string") };
   } catch {
     return undefined; // no cursor of ours
   }

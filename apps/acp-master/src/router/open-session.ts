@@ -64,6 +64,10 @@ export function withoutOurMeta(envelope: Envelope): Edit[] {
 export async function newSession(router: Router, client: ClientConnection, envelope: Envelope): Promise<void> {
   const frame = keep(envelope);
   const id = idText(frame);
+  if (client.identity.role === "observer") {
+    const message = "This connection only looks on; connect as a controller to start sessions.";
+    return client.refuse(id, fault("observer", message));
+  }
   const checked = await readOpenParams(frame);
   if (!checked.ok) return client.refuse(id, checked.error);
   const { params } = checked;
@@ -154,10 +158,7 @@ function created(
   router.permissions.whenPresetsKnown(session, () => {
     const attachment = session.attachments.get(client);
     client.relayAnswer(id, openedFrame(session, id, kept));
-    if (attachment) {
-      attachment.gated = false;
-      client.outbox.pump();
-    }
+    if (attachment) client.outbox.open(attachment);
     router.sessionOpened(session);
     router.controllerReady(client, session);
   });

@@ -45,6 +45,24 @@ export class Outbox {
     this.pump();
   }
 
+  /** A notice about the session that is not in its log: behind what is there now, and behind the answer that attaches. */
+  follow(bytes: Buffer, attachment: Attachment): void {
+    const position = attachment.session.log.end;
+    if (!attachment.gated) {
+      this.send(bytes, attachment, position);
+      return;
+    }
+    attachment.held.push({ bytes, position });
+    if (attachment.held.length > MAX_ENTRIES) this.#overflow(`${attachment.held.length} notices of a new session`);
+  }
+
+  /** The answer that attaches is on its way: the session's frames follow. */
+  open(attachment: Attachment): void {
+    attachment.gated = false;
+    for (const { bytes, position } of attachment.held.splice(0)) this.send(bytes, attachment, position);
+    this.pump();
+  }
+
   /** `frames` was appended at `position` of the attachment's log. */
   appended(attachment: Attachment, frames: Buffer, position: number): void {
     if (attachment.cursor !== position || attachment.gated || this.#entries.length > 0 || this.#writer.congested)

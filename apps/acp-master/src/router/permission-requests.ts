@@ -41,6 +41,8 @@ export interface PermissionRequest {
   readonly dialogs: Map<string, number>;
   /** How to take the question back from the Helper. */
   cancelHelper: () => void;
+  /** The answer of the client that is just being heard: its whole result, which may say more than the option. */
+  words: { readonly optionId: string; readonly result: Buffer } | undefined;
 }
 
 /** Reads what a ticket needs of the agent's request and makes the frame that Helper and clients are shown. */
@@ -70,6 +72,7 @@ export function readPermissionRequest(
     optionBytes,
     dialogs: new Map(),
     cancelHelper: () => {},
+    words: undefined,
   };
 }
 
@@ -100,9 +103,10 @@ export function offerFrame(request: PermissionRequest, id: string, ticket: Ticke
 
 export const askedAtText = (ticket: TicketView): string => new Date(ticket.askedAt ?? ticket.openedAt).toISOString();
 
-/** The answer's result, with the option id in the agent's own bytes. */
+/** The answer's result: what the client said when its choice stands, else made here with the agent's own bytes of the id. */
 export function agentResult(request: PermissionRequest, answer: AgentAnswer): Buffer {
   if (answer.outcome === "cancelled") return Buffer.from('{"outcome":{"outcome":"cancelled"}}');
+  if (request.words?.optionId === answer.optionId) return request.words.result;
   const optionId = request.optionBytes.get(answer.optionId) ?? json(answer.optionId);
   return Buffer.concat([Buffer.from('{"outcome":{"outcome":"selected","optionId":'), optionId, Buffer.from("}}")]);
 }
@@ -133,9 +137,8 @@ export function tellClient(client: ClientConnection, request: PermissionRequest,
 function normalised(envelope: Envelope, session: Session | undefined): Buffer {
   const { bytes, start, end } = envelope;
   const edits: Edit[] = [];
-  if (session?.renamed && readString(bytes, envelope.sessionId) === session.agentId) {
-    edits.push({ ...envelope.sessionId, bytes: session.sessionIdBytes });
-  }
+  const name = session?.outwardName(bytes, envelope.sessionId);
+  if (name) edits.push({ ...envelope.sessionId, bytes: name });
   for (const meta of [envelope.paramsMeta, envelope.toolCallMeta]) {
     const edit = isObject(bytes, meta) ? removeMember(bytes, meta, EXTENSION) : undefined;
     if (edit) edits.push(edit);

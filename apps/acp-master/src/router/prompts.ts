@@ -5,6 +5,7 @@ import { type Edit, type Envelope, splice } from "@acp-master/wire";
 import { fault, INVALID_PARAMS, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink } from "./agent-link.ts";
 import type { ClientConnection } from "./client-connection.ts";
+import { inwardEdits } from "./forward.ts";
 import { idText, isArraySpan, keep, reopened, underId } from "./kept-frame.ts";
 import { notificationFrame } from "./message.ts";
 import { lost } from "./open-session.ts";
@@ -53,11 +54,18 @@ function enqueue(
 export function cancel(router: Router, client: ClientConnection, envelope: Envelope): void {
   const reached = router.reach(client, envelope);
   if (!reached.ok) return; // a notification has no answer to put an error in
-  cancelTurn(router, reached.session, (turn) => turn.client === client);
+  const { session } = reached;
+  const frame = splice(envelope.bytes, envelope.start, envelope.end, inwardEdits(session, envelope));
+  cancelTurn(router, session, (turn) => turn.client === client, frame);
 }
 
-/** `waiting` says which prompts that still wait are cancelled too. */
-export function cancelTurn(router: Router, session: Session, waiting: (turn: Turn) => boolean): void {
+/** `waiting` says which prompts that still wait are cancelled too; `frame` is the client's own, where it was a client. */
+export function cancelTurn(
+  router: Router,
+  session: Session,
+  waiting: (turn: Turn) => boolean,
+  frame: Buffer = cancelFrame(session),
+): void {
   for (const turn of session.turns.remove(waiting)) answerTurn(session, turn, CANCELLED);
   const { current } = session.turns;
   if (!current || current.cancelling) return;
@@ -69,13 +77,16 @@ export function cancelTurn(router: Router, session: Session, waiting: (turn: Tur
     ended(router, session, current, "cancelled");
     return;
   }
-  session.route?.notify(
-    "session/cancel",
-    Buffer.concat([Buffer.from('{"sessionId":'), session.agentIdBytes, Buffer.from("}")]),
-  );
+  session.route?.write(frame);
   router.giveUp.watch(session, current);
   router.changed(session);
 }
+
+const cancelFrame = (session: Session): Buffer =>
+  notificationFrame(
+    "session/cancel",
+    Buffer.concat([Buffer.from('{"sessionId":'), session.agentIdBytes, Buffer.from("}")]),
+  );
 
 /** `$/cancel_request` for a prompt. The agent, once it has the prompt, decides what that means. */
 function cancelRequest(router: Router, session: Session, turn: Turn): void {
@@ -155,6 +166,14 @@ export function failTurn(router: Router, session: Session): void {
   if (!current) return;
   refuseTurn(session, current, lost(session));
   ended(router, session, current, "failed");
+}
+
+/** The session is closed: the agent owes no answer to its prompts any more. */
+export function endTurns(session: Session): void {
+  const { current } = session.turns;
+  for (const turn of [...session.turns.remove(() => true), ...(current ? [current] : [])]) {
+    answerTurn(session, turn, CANCELLED);
+  }
 }
 
 /** The agent does not end the turn that was cancelled: its client gets its answer from here. */

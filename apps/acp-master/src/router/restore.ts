@@ -58,7 +58,7 @@ async function restoreOnce(router: Router, session: Session, client: ClientConne
   if (error) {
     session.route = undefined;
     session.replaying = undefined;
-    link.sessions.delete(session.agentId);
+    link.leave(session);
     router.pool.consider(link);
     session.state = "lost";
     return error;

@@ -7,7 +7,7 @@ import { type Envelope, readString } from "@acp-master/wire";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { AgentExit } from "../agents/agent-process.ts";
 import { fault, type RpcError } from "../protocol/reasons.ts";
-import { agentNotification, agentRequest, badAgentRequest } from "./agent-requests.ts";
+import { agentNotification, agentRequest, badAgentRequest, forgetElicitations } from "./agent-requests.ts";
 import type { AgentLink, LinkOwner } from "./agent-link.ts";
 import { AgentPool } from "./agent-pool.ts";
 import { ClientConnection, type ClientOwner } from "./client-connection.ts";
@@ -17,7 +17,7 @@ import { Events, sessionRow } from "./events.ts";
 import { Parking } from "./park.ts";
 import { Permissions } from "./permissions.ts";
 import { GiveUp } from "./give-up.ts";
-import { cancelTurn, failTurn } from "./prompts.ts";
+import { cancelTurn, endTurns, failTurn } from "./prompts.ts";
 import type { RouterSettings } from "./router-settings.ts";
 import type { Session, SessionOwner } from "./session.ts";
 import { SessionTable } from "./session-table.ts";
@@ -105,6 +105,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   /** Ends a session here: tickets, turns, clients and the row. */
   removeSession(session: Session, change: "closed" | "agent_exited"): void {
     this.permissions.sessionEnded(session, change);
+    endTurns(session);
     for (const client of session.attachments.keys()) this.detach(client, session);
     session.lane.clear();
     session.state = "closed";
@@ -212,6 +213,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     this.updates.flush(link);
     this.pool.forget(link, exit);
     this.early.forget(link);
+    forgetElicitations(this, link);
     this.settings.log.info(
       { agent: link.agent, instance: link.instance, exitCode: exit.exitCode, signal: exit.signal, cause: exit.cause },
       "agent ended",

@@ -44,7 +44,7 @@ export class SessionTable {
   }
 
   remove(session: Session): void {
-    session.route?.sessions.delete(session.agentId);
+    session.route?.leave(session);
     if (this.#byKey.get(session.key) === session) this.#byKey.delete(session.key);
     if (this.#bySessionId.get(session.sessionId) === session) this.#bySessionId.delete(session.sessionId);
   }
@@ -53,8 +53,15 @@ export class SessionTable {
   outwardId(agent: string, agentId: string): string {
     const known = this.of(agent, agentId)?.sessionId ?? this.#listed.get(sessionKey(agent, agentId));
     if (known !== undefined) return known;
-    if (!this.#isTaken(agentId)) return agentId;
-    const sessionId = this.#freeId(agentId);
+    return this.#isTaken(agentId) ? this.#keep(agent, agentId, this.#freeId(agentId)) : agentId;
+  }
+
+  /** As `outwardId`; no other session gets this text from now on. */
+  reserve(agent: string, agentId: string): string {
+    return this.#keep(agent, agentId, this.outwardId(agent, agentId));
+  }
+
+  #keep(agent: string, agentId: string, sessionId: string): string {
     this.#listed.set(sessionKey(agent, agentId), sessionId);
     this.#agentIds.set(sessionId, { agent, agentId });
     return sessionId;

@@ -1,6 +1,6 @@
 // One session: who it is, where it runs now, who looks on, what they saw. It outlives its clients and its process.
 
-import { appendElement, splice, type Edit } from "@acp-master/wire";
+import { appendElement, type Edit, type Envelope, readString, type Span, splice } from "@acp-master/wire";
 import type { Preset } from "@acp-master/permission-core";
 import type { AgentLink } from "./agent-link.ts";
 import { Attachment, type AttachedSession } from "./attachment.ts";
@@ -61,8 +61,6 @@ export class Session implements AttachedSession {
   /** While the agent loads it: who else asked for it, told once how that ended. */
   opening: ((error: RpcError | undefined) => void)[] | undefined;
   hadTurn = false;
-  /** The agent names it in its own list. */
-  listedByAgent = false;
 
   readonly attachments = new Map<ClientConnection, Attachment>();
   readonly log = new MemoryLog(LOG_BYTES);
@@ -91,6 +89,9 @@ export class Session implements AttachedSession {
   presets: readonly Preset[] = [];
   preset: string;
   hasOptionalKinds = false;
+  hasChildren = false;
+  /** What clients see in place of the agent's ids, where that differs. */
+  readonly #names = new Map<string, Buffer>();
   /** The approvals option is shown in every list of options. */
   showsApprovals = false;
 
@@ -101,6 +102,7 @@ export class Session implements AttachedSession {
     this.sessionId = place.sessionId;
     this.agentIdBytes = json(place.agentId);
     this.sessionIdBytes = json(place.sessionId);
+    if (this.renamed) this.#names.set(this.agentId, this.sessionIdBytes);
     this.cwd = place.cwd;
     this.roots = [place.cwd, ...place.additionalDirectories];
     this.preset = preset;
@@ -115,7 +117,7 @@ export class Session implements AttachedSession {
   }
 
   get rewritesOutward(): boolean {
-    return this.renamed || this.showsApprovals;
+    return this.#names.size > 0 || this.showsApprovals;
   }
 
   /** The frame as clients see it; undefined: as it is. */
@@ -123,14 +125,15 @@ export class Session implements AttachedSession {
     const envelope = reopened(frame);
     if (envelope.kind === "invalid") return undefined;
     const edits: Edit[] = [];
-    if (this.renamed && envelope.sessionId.start >= 0) {
-      edits.push({ ...envelope.sessionId, bytes: this.sessionIdBytes });
+    const kind = updateKind(frame, envelope.sessionUpdate);
+    const { sessionId, updateSessionId, updateSenderSessionId, updateRecipientSessionId } = envelope;
+    const inUpdate =
+      kind.needs === "subagents" ? [updateSessionId, updateSenderSessionId, updateRecipientSessionId] : [];
+    for (const span of [sessionId, ...inUpdate]) {
+      const bytes = this.outwardName(frame, span);
+      if (bytes) edits.push({ ...span, bytes });
     }
-    if (
-      this.showsApprovals &&
-      envelope.updateConfigOptions.start >= 0 &&
-      updateKind(frame, envelope.sessionUpdate).name === "config_option_update"
-    ) {
+    if (this.showsApprovals && envelope.updateConfigOptions.start >= 0 && kind.name === "config_option_update") {
       edits.push(appendElement(frame, envelope.updateConfigOptions, json(this.approvalsOption())));
     }
     if (edits.length === 0) return undefined;
@@ -205,8 +208,25 @@ export class Session implements AttachedSession {
   }
 
   /** The first attached controller that can take requests of this method. */
-  primary(method: string): ClientConnection | undefined {
-    return this.controllers().find((client) => client.identity.capabilities.serves(method));
+  primary(method: string, mode?: string): ClientConnection | undefined {
+    return this.controllers().find((client) => client.identity.capabilities.serves(method, mode));
+  }
+
+  /** The id in `span` as clients see it, as JSON; undefined: it stands as it is. */
+  outwardName(bytes: Buffer, span: Span): Buffer | undefined {
+    if (this.#names.size === 0) return undefined;
+    const agentId = readString(bytes, span);
+    return agentId === undefined ? undefined : this.#names.get(agentId);
+  }
+
+  /** A session that the agent made under this one, by the agent's id and the one that clients see. */
+  addChild(agentId: string, sessionId: string): void {
+    this.hasChildren = true;
+    if (agentId !== sessionId) this.#names.set(agentId, json(sessionId));
+  }
+
+  isOfChild(envelope: Envelope): boolean {
+    return this.hasChildren && readString(envelope.bytes, envelope.sessionId) !== this.agentId;
   }
 
   /** How far the slowest client is behind, in bytes. */
