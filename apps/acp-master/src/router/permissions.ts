@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto";
 import {
   type AgentAnswer,
+  type ClientAnswer,
   type Decision,
   narrowestPreset,
   type Preset,
@@ -11,7 +12,7 @@ import {
   Tickets,
   type TicketView,
 } from "@acp-master/permission-core";
-import type { Envelope } from "@acp-master/wire";
+import { type Envelope, spanBytes } from "@acp-master/wire";
 import { Helpers } from "../helper/helpers.ts";
 import type { AgentLink } from "./agent-link.ts";
 import type { ClientConnection } from "./client-connection.ts";
@@ -216,8 +217,15 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     const number = client.askFrame(
       (id) => offerFrame(request, id, ticket),
       {
-        answered: (envelope) => this.#answered(approvalId, client, () => clientAnswer(envelope)),
-        malformed: () => this.#answered(approvalId, client, () => ({ kind: "fault", fault: "malformed" })),
+        answered: (envelope) => {
+          const answer = clientAnswer(envelope);
+          if (answer.kind === "selected") {
+            request.words = { optionId: answer.optionId, result: spanBytes(envelope.bytes, envelope.result) };
+          }
+          this.#answered(approvalId, client, answer);
+          request.words = undefined;
+        },
+        malformed: () => this.#answered(approvalId, client, { kind: "fault", fault: "malformed" }),
         lost: () => {},
       },
       attachment,
@@ -265,13 +273,9 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     await this.helpers[Symbol.asyncDispose]();
   }
 
-  #answered(
-    approvalId: string,
-    client: ClientConnection,
-    answer: () => Parameters<Tickets["clientAnswered"]>[2],
-  ): void {
+  #answered(approvalId: string, client: ClientConnection, answer: ClientAnswer): void {
     this.requests.get(approvalId)?.dialogs.delete(client.clientId);
-    this.tickets.clientAnswered(approvalId, client.clientId, answer());
+    this.tickets.clientAnswered(approvalId, client.clientId, answer);
   }
 
   #presetsDeclared(key: string, presets: readonly Preset[]): void {
