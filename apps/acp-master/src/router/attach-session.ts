@@ -1,12 +1,14 @@
 // session/load and session/resume. A live session is joined here and the agent hears nothing of it; one that is not known
 // here is opened in the agent, with its route registered before.
 
-import { type Envelope, readString } from "@acp-master/wire";
+import { type Edit, type Envelope, parseFrame, readString, setMember } from "@acp-master/wire";
+import { asRecord } from "../display/json-value.ts";
 import { fault, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink, Creation } from "./agent-link.ts";
 import { acquireFor } from "./binding.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { idText, keep } from "./kept-frame.ts";
+import { json } from "./message.ts";
 import { type OpenParams, readOpenParams, relay, withoutOurMeta } from "./open-session.ts";
 import { attachResult, openedFrame, rememberOpened } from "./opened-result.ts";
 import { restore } from "./restore.ts";
@@ -140,7 +142,7 @@ function openInAgent(router: Router, client: ClientConnection, opening: Opening)
 
   const edits = withoutOurMeta(frame);
   if (session.renamed) edits.push({ ...frame.sessionId, bytes: session.agentIdBytes });
-  if (method !== `session/${manner}`) edits.push({ ...frame.method, bytes: Buffer.from(JSON.stringify(method)) });
+  if (method !== `session/${manner}`) edits.push(...inAnotherManner(frame, method));
   const end = (error: RpcError | undefined): void => {
     link.creations.delete(creation);
     const joiners = session.opening ?? [];
@@ -182,6 +184,14 @@ function openInAgent(router: Router, client: ClientConnection, opening: Opening)
     },
   });
   client.inFlight.set(id, { cancel: () => link.cancelCall(call) });
+}
+
+/** A resume may leave out what a load must have. */
+function inAnotherManner(frame: Envelope, method: string): Edit[] {
+  const edits = [{ ...frame.method, bytes: json(method) }];
+  const { mcpServers } = asRecord(parseFrame(frame.bytes, frame.params.start, frame.params.end));
+  if (!Array.isArray(mcpServers)) edits.push(setMember(frame.bytes, frame.params, "mcpServers", json([])));
+  return edits;
 }
 
 /** How the agent opens a session that it knows; undefined: it cannot. */

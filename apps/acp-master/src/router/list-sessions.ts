@@ -84,12 +84,12 @@ function merged(router: Router, link: AgentLink, union: Union, page: JsonRecord)
     });
   const here = new Set(mine.map((session) => session.sessionId));
   const named = [...union.named, ...sessions.map((row) => row.sessionId).filter((each) => here.has(each))];
-  const { nextCursor, sessions: _sessions, ...rest } = page;
+  const { nextCursor } = page;
   if (typeof nextCursor === "string") {
-    return { ...rest, sessions, nextCursor: writeCursor({ agent: link.agent, inner: nextCursor, named }) };
+    return { ...page, sessions, nextCursor: writeCursor({ agent: link.agent, inner: nextCursor, named }) };
   }
   const unnamed = mine.filter((session) => !named.includes(session.sessionId)).map((session) => info(router, session));
-  return { ...rest, sessions: [...sessions, ...unnamed] };
+  return { ...page, sessions: [...sessions, ...unnamed] };
 }
 
 function isListed(session: Session, agent: string | undefined, cwd: string | undefined): boolean {
