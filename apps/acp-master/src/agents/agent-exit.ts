@@ -29,8 +29,8 @@ const sentences: Readonly<Record<ExitFacts["cause"], (facts: ExitFacts) => strin
   stopped: (facts) => `was stopped (${status(facts)}).`,
   output_ended: () =>
     `closed its standard output while it was still running, so nothing more can come from it; it is being ended. ${again}`,
-  input_closed: (facts) =>
-    `closed its standard input while it was still running, so nothing can be sent to it; it was ended (${status(facts)}). ${again}`,
+  input_closed: () =>
+    `closed its standard input while it was still running, so nothing can be sent to it; it is being ended. ${again}`,
   frame_too_long: (facts) =>
     `sent a line longer than ${facts.maxFrameBytes} bytes and is being ended. Raise limits.frameBytes in the configuration if such lines are expected.`,
 };

@@ -178,8 +178,8 @@ export class AgentProcess implements AsyncDisposable {
   async #climbDown(agent: SpawnedAgent, group: ProcessGroup, leaderExited: Promise<void>): Promise<void> {
     const closeInput = () => this.#writer?.end();
     const ladder = climbDown({ group, leaderExited, closeInput });
-    // Nothing more can come, so those who wait are told before the process is gone.
-    if (this.#cause === "output_ended" || this.#cause === "frame_too_long") {
+    // Nothing more can come, or nothing can be asked, so those who wait are told before the process is gone.
+    if (this.#cause !== "stopped") {
       this.#report({ exitCode: null, signal: null });
     }
     await ladder;

@@ -41,7 +41,7 @@ export interface RpcError {
 }
 
 export function fault(reason: Reason, message: string, facts: Readonly<Record<string, unknown>> = {}): RpcError {
-  return { code: codes[reason], message, data: { reason, ...facts } };
+  return { code: codes[reason], message, data: { ...facts, reason } };
 }
 
 export const reasonCodes: Readonly<Record<Reason, number>> = codes;

@@ -171,6 +171,9 @@ export class AgentLink implements AgentPeer {
   frame(bytes: Buffer, start: number, end: number): void {
     const envelope = this.#envelope;
     peek(bytes, start, end, envelope);
+    // A launcher may set the terminal's title in front of a message.
+    const from = envelope.problem === "not_json" ? afterEscapes(bytes, start, end) : start;
+    if (from !== start) peek(bytes, from, end, envelope);
     switch (envelope.kind) {
       case "notification":
         if (stringEquals(bytes, envelope.method, SESSION_UPDATE)) this.#owner.update(this, envelope);
@@ -179,9 +182,6 @@ export class AgentLink implements AgentPeer {
       case "response":
         this.#response(envelope);
         return;
-    // A launcher may set the terminal's title in front of a message.
-    const from = envelope.problem === "not_json" ? afterEscapes(bytes, start, end) : start;
-    if (from !== start) peek(bytes, from, end, envelope);
       case "request":
         this.#owner.agentRequest(this, envelope);
         return;
@@ -218,7 +218,8 @@ export class AgentLink implements AgentPeer {
       return id;
     }
     this.#calls.set(id, call);
-    if (!this.process.write(frame(String(id)))) {
+    // One that could not be started, or is ending, fails this with its exit, which says why.
+    if (!this.process.write(frame(String(id))) && this.process.inputOpen) {
       this.#calls.delete(id);
       call.failed(fault("busy", `The agent ${this.agent} does not read its input; try again when it goes on.`));
     }
