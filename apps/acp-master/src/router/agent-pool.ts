@@ -11,6 +11,7 @@ import { VERSION } from "../version.ts";
 import { AgentLink, type LinkOwner } from "./agent-link.ts";
 import type { ClientCapabilities } from "./client-capabilities.ts";
 import { json } from "./message.ts";
+import { StartTrials } from "./start-trials.ts";
 import { type Envelope, parseFrame } from "@acp-master/wire";
 
 /** Installing an agent on its first use takes minutes, answering `initialize` seconds. */
@@ -46,6 +47,7 @@ export class AgentPool {
   readonly #owner: LinkOwner;
   readonly #starts = new Map<string, Promise<Acquired>>();
   readonly #backOffs = new Map<string, BackOff>();
+  readonly #trials = new StartTrials<Acquired>();
   readonly #idle = new Map<AgentLink, NodeJS.Timeout>();
   #stopping = false;
 
@@ -76,10 +78,10 @@ export class AgentPool {
       return Promise.resolve({ ok: false, error: fault("stopping", "acp-master is stopping; try again in a moment.") });
     }
     // A start for one session alone is nobody else's.
-    if (alone && definition.share === "session") return this.#start(definition, key, capabilities);
+    if (alone && definition.share === "session") return this.#startInTurn(definition, key, capabilities);
     const running = this.#starts.get(key);
     if (running) return running;
-    const start = this.#start(definition, key, capabilities).finally(() => this.#starts.delete(key));
+    const start = this.#startInTurn(definition, key, capabilities).finally(() => this.#starts.delete(key));
     this.#starts.set(key, start);
     return start;
   }
@@ -111,7 +113,14 @@ export class AgentPool {
     const { exitCode, signal, message } = exit;
     this.ends.push({ agent: link.agent, exitCode, signal, at: Date.now(), message });
     if (this.ends.length > 20) this.ends.shift();
-    if (exit.cause !== "stopped") this.#backOff(link.agent).failed(Date.now(), exit);
+    if (exit.cause === "stopped") return;
+    this.#backOff(link.agent).failed(Date.now(), exit);
+    this.#trials.failed(link.agent);
+  }
+
+  /** A process of the agent opened a session. That is no proof that it can do a turn, so failures still count. */
+  opened(agent: string): void {
+    this.#trials.proved(agent);
   }
 
   /** The agent did what it is for: earlier failures count no more. */
@@ -124,6 +133,11 @@ export class AgentPool {
     this.#backOffs.clear();
   }
 
+  /** Somebody cured it, or wants to see it fail again. */
+  resetBackOff(agent: string): void {
+    this.#backOffs.delete(agent);
+  }
+
   async stop(): Promise<void> {
     this.#stopping = true;
     for (const timer of this.#idle.values()) clearTimeout(timer);
@@ -132,11 +146,15 @@ export class AgentPool {
     await Promise.allSettled(this.#starts.values());
   }
 
+  #startInTurn(definition: AgentDefinition, key: string, capabilities: ClientCapabilities): Promise<Acquired> {
+    return this.#trials.start(definition.name, () => this.#start(definition, key, capabilities));
+  }
+
   async #start(definition: AgentDefinition, key: string, capabilities: ClientCapabilities): Promise<Acquired> {
     const attempt = this.#backOff(definition.name).attempt(Date.now());
     const waitMs = attempt.state === "ready" ? 0 : attempt.allowedAt - Date.now();
     if (attempt.state === "open" || (attempt.state === "waiting" && waitMs > PATIENT_MS)) {
-      const message = `The agent ${definition.name} keeps failing and is not started again before ${Math.ceil(waitMs / 1000)} s have passed. ${attempt.reason}`;
+      const message = `The agent ${definition.name} keeps failing and is not started again before ${Math.ceil(waitMs / 1000)} s have passed. To try at once: acp-master agents --retry ${definition.name}. ${attempt.reason}`;
       return { ok: false, error: fault("agent_failed_to_start", message) };
     }
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));

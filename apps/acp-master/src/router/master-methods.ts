@@ -46,6 +46,14 @@ const acting: Readonly<Record<string, (asked: Asked) => void>> = {
     withSession(asked, (session) => {
       closeForAll(asked.router, session, () => asked.client.respond(asked.id, EMPTY_OBJECT));
     }),
+  "_acp-master/agent/retry": ({ router, client, id, params }) => {
+    const { agent } = params;
+    if (typeof agent !== "string") return badParams(client, id, '"agent" must be a string.');
+    const found = router.definition(agent);
+    if (!found.ok) return client.refuse(id, found.error);
+    router.pool.resetBackOff(agent);
+    client.respond(id, EMPTY_OBJECT);
+  },
   "_acp-master/stop": ({ router, client, id, params }) => {
     client.respond(id, EMPTY_OBJECT);
     router.settings.stop(params["reason"] === "restart" ? "restart" : "stop");

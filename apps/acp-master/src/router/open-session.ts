@@ -154,6 +154,7 @@ function created(
   if (!session.attachments.has(client)) router.attach(client, session, session.log.end);
   const kept = keep(answer);
   rememberOpened(session, kept);
+  router.pool.opened(link.agent);
   session.mcpServers = place.mcpServers;
   router.permissions.whenPresetsKnown(session, () => {
     const attachment = session.attachments.get(client);
