@@ -17,7 +17,7 @@ import { Events, sessionRow } from "./events.ts";
 import { Parking } from "./park.ts";
 import { Permissions } from "./permissions.ts";
 import { GiveUp } from "./give-up.ts";
-import { cancelTurn, endTurns, failTurn } from "./prompts.ts";
+import { answerCancelled, cancelTurn, endTurns, failTurn } from "./prompts.ts";
 import type { RouterSettings } from "./router-settings.ts";
 import type { Session, SessionOwner } from "./session.ts";
 import { SessionTable } from "./session-table.ts";
@@ -260,7 +260,11 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     this.stopping = true;
     if (await this.#turnsEndWithin(ms)) return;
     for (const session of this.sessions.all) cancelTurn(this, session, () => true);
-    await this.#turnsEndWithin(CANCEL_MS);
+    if (await this.#turnsEndWithin(CANCEL_MS)) return;
+    // Their clients asked for nothing that failed: the turns are cancelled, whatever the agents say or do not say.
+    for (const session of this.sessions.all) {
+      if (session.turns.current) answerCancelled(session, session.turns.current);
+    }
   }
 
   /** Settles everything, ends every process, then lets the clients go. */
