@@ -81,7 +81,13 @@ const actions = {
   },
   closeStdin() {
     options.ignoreEof = true;
-    process.stdin.destroy();
+    return new Promise((resolve) => {
+      process.stdin.once("close", () => {
+        closeSync(0); // Node leaves the descriptor open
+        resolve();
+      });
+      process.stdin.destroy();
+    });
   },
   pauseInput() {
     process.stdin.pause();
