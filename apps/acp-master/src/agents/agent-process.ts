@@ -237,7 +237,7 @@ export class AgentProcess implements AsyncDisposable {
     const cause = this.#cause ?? "exited";
     const { environment, maxFrameBytes, log } = this.#options;
     const message = describeExit(this.#definition, { ...status, cause, environment, maxFrameBytes });
-    log.info({ ...this.#fields(), cause, ...status, noiseLines: this.#noise.count }, "agent ended");
+    log.info({ ...this.#fields(), cause, ...status, noise: this.#noise.count }, "agent ended");
     this.#deliver({ ...status, stderrTail: this.#tail.text(), cause, message });
   }
 

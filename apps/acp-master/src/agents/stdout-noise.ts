@@ -6,7 +6,7 @@ export interface NoiseWarning {
   readonly lines: number;
   readonly bytes: number;
   /** Since the process started. */
-  readonly totalLines: number;
+  readonly total: number;
 }
 
 export class StdoutNoise {
@@ -25,7 +25,7 @@ export class StdoutNoise {
     this.#lines++;
     this.#bytes += length;
     if (now - this.#warnedAt < warnEveryMs) return undefined;
-    const warning = { lines: this.#lines, bytes: this.#bytes, totalLines: this.#total };
+    const warning = { lines: this.#lines, bytes: this.#bytes, total: this.#total };
     this.#warnedAt = now;
     this.#lines = 0;
     this.#bytes = 0;
