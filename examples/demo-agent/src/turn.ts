@@ -7,6 +7,7 @@ import type {
   ToolCall,
   ToolCallUpdate,
 } from "@agentclientprotocol/sdk";
+import { buildToolCall, type DescribedCall } from "@acp-master/permission-core";
 import type { Session } from "./session.ts";
 
 export type Permission = { allowed: true } | { allowed: false; why: string };
@@ -59,6 +60,12 @@ export class Turn {
 
   async progress(call: ToolCallUpdate): Promise<void> {
     await this.update({ sessionUpdate: "tool_call_update", ...call });
+  }
+
+  /** A tool call of this agent, as it is announced and asked for. */
+  describe(call: Omit<DescribedCall, "toolCallId">): ToolCall {
+    const { _meta, ...shown } = buildToolCall(call, this.session.nextToolCallId());
+    return shown;
   }
 
   /** Asks for one tool call and gives the client's raw outcome. When the turn is cancelled the question is withdrawn. */

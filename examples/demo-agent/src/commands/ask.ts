@@ -3,14 +3,9 @@ import type { Turn } from "../turn.ts";
 import { countIn, type Command } from "./command.ts";
 
 async function askOne(turn: Turn, number: number): Promise<void> {
-  const toolCallId = turn.session.nextToolCallId();
-  const call = {
-    toolCallId,
-    title: `Question ${number}`,
-    kind: "execute" as const,
-    rawInput: { command: `true ${number}` },
-  };
-  await turn.announce({ ...call, status: "pending" });
+  const call = turn.describe({ toolsName: "local_shell", toolName: "run", args: { command: `true ${number}` } });
+  const { toolCallId } = call;
+  await turn.announce(call);
   const outcome = await turn.ask(call);
   const allowed = outcome.outcome === "selected" && outcome.optionId.startsWith("allow");
   await turn.progress({ toolCallId, status: allowed ? "completed" : "failed" });

@@ -52,9 +52,9 @@ export const runShellCommand: Command = {
   async run(turn, rest) {
     const command = rest.trim();
     if (command === "") return turn.say("Say what to run: /run COMMAND…\n");
-    const toolCallId = turn.session.nextToolCallId();
-    const call = { toolCallId, title: command, kind: "execute" as const, rawInput: { command, cwd: turn.cwd } };
-    await turn.announce({ ...call, status: "pending" });
+    const call = turn.describe({ toolsName: "local_shell", toolName: "run", args: { command, cwd: turn.cwd } });
+    const { toolCallId } = call;
+    await turn.announce(call);
     const answer = await turn.mayI(call);
     if (!answer.allowed) {
       await turn.progress({ toolCallId, status: "failed" });

@@ -29,16 +29,15 @@ export const writeCommand: Command = {
     const [, name = "", text = ""] = /^\s*(\S+)\s?([\s\S]*)$/.exec(rest) ?? [];
     if (name === "") return turn.say("Say where to write: /write PATH TEXT\n");
     const path = resolve(turn.cwd, name);
-    const call = {
-      toolCallId: turn.session.nextToolCallId(),
-      title: `Write ${path}`,
-      kind: "edit" as const,
-      rawInput: { path, content: text },
-      locations: [{ path }],
-      content: [{ type: "diff" as const, path, oldText: await before(path), newText: text }],
-    };
+    const call = turn.describe({
+      toolsName: "local_fs",
+      toolName: "write_file",
+      args: { path, content: text },
+      diffOld: (await before(path)) ?? "",
+      diffNew: text,
+    });
     const { toolCallId } = call;
-    await turn.announce({ ...call, status: "pending" });
+    await turn.announce(call);
     const answer = turn.session.stored.modeId === "bold" ? { allowed: true as const } : await turn.mayI(call);
     if (!answer.allowed) {
       await turn.progress({ toolCallId, status: "failed" });

@@ -2,9 +2,9 @@
 import type {
   PermissionOption,
   RequestPermissionRequest,
+  ToolCall,
   ToolCallContent,
   ToolCallLocation,
-  ToolCallUpdate,
 } from "@agentclientprotocol/sdk";
 import { detailsToMeta } from "./approval-details.ts";
 import type { ApprovalDetails } from "./approval-details.ts";
@@ -49,7 +49,7 @@ export function buildRequest(approval: DescribedApproval, ids: ToolCallIds): Req
 }
 
 /** The tool call alone, for updates and cards, by the same rules. */
-export function buildToolCall(call: DescribedCall, toolCallId: string): ToolCallUpdate {
+export function buildToolCall(call: DescribedCall, toolCallId: string): ToolCall {
   const meta = detailsToMeta(call);
   const path = pathOf(call);
   const locations: ToolCallLocation[] = path === undefined ? [] : [{ path }];
