@@ -58,8 +58,10 @@ export class ClientConnection {
   /** Input has ended: no controller and no primary any more. */
   halfClosed = false;
   closed = false;
-  /** Resolves when the connection is closed. */
-  readonly ended: Promise<void>;
+  /** Resolves when nothing more comes from this client: its input has ended, or the connection. */
+  readonly inputOver: Promise<void>;
+  /** Resolves when the socket is closed; true: the last that was written did not reach the client. */
+  readonly broken: Promise<boolean>;
   lateAnswers = 0;
   /** Requests of this client that are not answered, by the exact text of their id. */
   readonly inFlight = new Map<string, { cancel(): void }>();
@@ -67,7 +69,7 @@ export class ClientConnection {
   readonly #socket: Socket;
   readonly #owner: ClientOwner;
   readonly #writer: FrameWriter;
-  #isOver: () => void = () => {};
+  #endInput: () => void = () => {};
   readonly #envelope = new Envelope();
   /** Random per connection, so that an answer to an earlier connection's question never fits here. */
   readonly #idPrefix = randomBytes(8).toString("hex");
@@ -80,9 +82,10 @@ export class ClientConnection {
 
   constructor(socket: Socket, clientId: string, maxFrameBytes: number, owner: ClientOwner) {
     this.clientId = clientId;
-    this.ended = new Promise((resolve) => {
-      this.#isOver = resolve;
+    this.inputOver = new Promise((resolve) => {
+      this.#endInput = resolve;
     });
+    this.broken = new Promise((resolve) => socket.once("close", resolve));
     this.#socket = socket;
     this.#owner = owner;
     this.#writer = new FrameWriter(socket, {
@@ -194,7 +197,7 @@ export class ClientConnection {
     for (const question of questions) question.lost();
     this.inFlight.clear();
     this.#owner.gone(this);
-    this.#isOver();
+    this.#endInput();
   }
 
   /** Resolves when the socket is closed and all that was written has left; bounded. */
@@ -234,6 +237,7 @@ export class ClientConnection {
       return;
     }
     this.halfClosed = true;
+    this.#endInput();
     this.#owner.halfClosed(this);
     const questions = [...this.#questions.values()];
     this.#questions.clear();
@@ -291,6 +295,10 @@ export class ClientConnection {
     return question;
   }
 
+  #isQuestionId(envelope: Envelope): boolean {
+    return readString(envelope.bytes, envelope.id)?.startsWith(`${this.#idPrefix}-`) === true;
+  }
+
   #badLine(envelope: Envelope): void {
     const answersSomething =
       envelope.method.start < 0 &&
@@ -300,10 +308,6 @@ export class ClientConnection {
       this.#takeQuestion(envelope)?.malformed();
     } else {
       const id = envelope.id.start < 0 ? "null" : envelope.bytes.toString("latin1", envelope.id.start, envelope.id.end);
-  #isQuestionId(envelope: Envelope): boolean {
-    return readString(envelope.bytes, envelope.id)?.startsWith(`${this.#idPrefix}-`) === true;
-  }
-
       this.outbox.send(errorFrame(id, lineErrors[envelope.problem ?? "not_json"]));
     }
     if (++this.#badLines >= MAX_BAD_LINES) this.drop(`${MAX_BAD_LINES} lines in a row were no valid messages`);

@@ -45,7 +45,9 @@ export class EarlyFrames {
     const [only, second] = open;
     if (!only) return undefined;
     const waits = this.#waiting.get(link)?.frames.some((held) => held.agentId === agentId) === true;
-    if (!second && !waits) return this.#provisional(link, only, agentId);
+    // The id of a session that is known, but not here: only a result can say that it is a new one's.
+    const isKnown = this.#router.sessions.of(link.agent, agentId) !== undefined;
+    if (!second && !waits && !isKnown) return this.#provisional(link, only, agentId);
     return this.#hold(link, agentId, envelope);
   }
 

@@ -73,7 +73,7 @@ export async function authenticate(router: Router, client: ClientConnection, env
       }),
   );
   // Nobody finishes the sign-in of a client that is gone.
-  link.authenticating = Promise.race([finished, client.ended]);
+  link.authenticating = Promise.race([finished, client.inputOver]);
   await finished;
 }
 

@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { type Edit, type Envelope, parseFrame, readString, removeMember } from "@acp-master/wire";
 import { asList, asRecord } from "../display/json-value.ts";
-import { fault, type RpcError } from "../protocol/reasons.ts";
+import { fault, INTERNAL_ERROR, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink, Creation } from "./agent-link.ts";
 import { acquireFor } from "./binding.ts";
 import type { ClientConnection } from "./client-connection.ts";
@@ -144,13 +144,23 @@ function created(
     return;
   }
   if (client.closed) {
-    abandon(router, link, agentId, early);
+    if (early) router.removeSession(early, "closed");
+    closeInAgent(link, agentId);
     return;
   }
-  const session =
-    early?.agentId === agentId
-      ? early
-      : (link.sessions.get(agentId) ?? router.openSession(link, { ...place, agentId }));
+  const other = router.sessions.of(link.agent, agentId);
+  if (other && other !== early) {
+    // A session is its agent and that agent's id: two cannot have the same.
+    if (other.route) {
+      if (other.route !== link) closeInAgent(link, agentId);
+      return client.refuse(id, {
+        code: INTERNAL_ERROR,
+        message: `The agent ${link.agent} gave the new session the id of one that runs already, so it cannot be used. Report it to the agent's authors.`,
+      });
+    }
+    router.removeSession(other, "closed");
+  }
+  const session = early?.agentId === agentId ? early : router.openSession(link, { ...place, agentId });
   if (!session.attachments.has(client)) router.attach(client, session, session.log.end);
   const kept = keep(answer);
   rememberOpened(session, kept);
@@ -162,7 +172,17 @@ function created(
     if (attachment) client.outbox.open(attachment);
     router.sessionOpened(session);
     router.controllerReady(client, session);
+    if (client.halfClosed) void closeUnlessDelivered(router, client, session);
   });
+}
+
+/** A client that went without a word looks as one that only waits for its answers, until one does not reach it. */
+async function closeUnlessDelivered(router: Router, client: ClientConnection, session: Session): Promise<void> {
+  if (!(await client.broken)) return;
+  const { route, attachments, hadTurn } = session;
+  if (!route || attachments.size > 0 || hadTurn) return;
+  router.removeSession(session, "closed");
+  closeInAgent(route, session.agentId);
 }
 
 /** An answer as it came, under the client's id. */
@@ -171,8 +191,7 @@ export function relay(client: ClientConnection, id: string, answer: Envelope): v
 }
 
 /** Nobody is left who asked for this session. */
-function abandon(router: Router, link: AgentLink, agentId: string, early: Session | undefined): void {
-  if (early) router.removeSession(early, "closed");
+function closeInAgent(link: AgentLink, agentId: string): void {
   if (!link.can("close")) return;
   link.call("session/close", json({ sessionId: agentId }), { answered: () => {}, failed: () => {} });
 }
