@@ -54,7 +54,7 @@ describe("the demo agent's commands", () => {
     expect(readFileSync(join(agent.folder, "new.txt"), "utf8")).toBe("two words");
     expect(agent.questions[0]?.toolCall).toMatchObject({
       kind: "edit",
-      content: [{ type: "diff", path: join(agent.folder, "new.txt"), oldText: null, newText: "two words" }],
+      content: [{ type: "diff", path: join(agent.folder, "new.txt"), newText: "two words" }],
     });
     await agent.prompt(session, "/write other.txt x");
     expect(existsSync(join(agent.folder, "other.txt"))).toBe(false);
