@@ -61,6 +61,11 @@ const updateLine = (sessionId: string, text: string): string =>
 const promptLine = (id: Loose, sessionId: string, text: string): string =>
   `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":"session/prompt","params":{"sessionId":"${sessionId}","prompt":[{"type":"text","text":${JSON.stringify(text)}}]}}`;
 
+const listLine = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"session/list","params":{}}`;
+
+const returned = (line: string): string => line.replaceAll(',"', ',\r"').replace("{", "\r{\r\r");
+const spaced = (line: string): string => returned(line).replaceAll("\r", " ");
+
 describe("a line that comes in pieces", () => {
   it("of an agent reaches every client byte for byte, wherever it is cut (FF-1)", async () => {
     await using talk = await one.talk("plain");
@@ -152,37 +157,41 @@ describe("a byte order mark", () => {
 });
 
 describe("a carriage return", () => {
-  const ends = { LF: "\n", "CR LF": "\r\n", "CR CR LF": "\r\r\n" };
-  const cases = Object.keys(ends).flatMap((client) => ["plain", "returns"].map((agent) => ({ client, agent })));
+  const ends: readonly (readonly [string, string])[] = [
+    ["LF", "\n"],
+    ["CR LF", "\r\n"],
+    ["CR CR LF", "\r\r\n"],
+  ];
+  const cases = ends.flatMap(([name, end]) => ["plain", "returns"].map((agent) => ({ name, end, agent })));
 
-  it.each(cases)("never gets past the daemon: client ends with $client, agent is $agent (FF-8)", async (each) => {
-    const end = ends[each.client as keyof typeof ends];
-    await using client = await one.connection();
-    const send = (id: number, method: string, params: object) =>
-      client.send(Buffer.from(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}${end}`));
-    await send(1, "initialize", { protocolVersion: 1, _meta: { "acp-master": { agent: each.agent } } });
-    expect((await client.next((message) => message.id === 1)).message.result.protocolVersion).toBe(1);
-    await send(2, "session/new", { cwd: client.cwd, mcpServers: [] });
-    const { sessionId } = (await client.next((message) => message.id === 2)).message.result;
-    await send(3, "session/prompt", { sessionId, prompt: [{ type: "text", text: "a\r\nb" }] });
-    const process = await one.agent(each.agent).process(0);
-    if (each.agent === "plain") {
-      const prompt = await process.received(
-        (message) => message.params?.sessionId === sessionId && "prompt" in message.params,
-      );
-      await process.answer(prompt, { stopReason: "end_turn" });
-    }
-    expect((await client.next((message) => message.id === 3)).message.result.stopReason).toBe("end_turn");
-    const lines = [...client.lines.all, ...process.lines.all];
-    expect(lines.filter(({ bytes }) => bytes.includes(0x0d)).length).toBe(0);
-    expect(lines.some(({ text }) => text.includes(String.raw`a\r\nb`))).toBe(true);
-  });
+  it.each(cases)(
+    "never gets past the daemon: client ends with $name, agent is $agent (FF-8)",
+    async ({ end, agent }) => {
+      await using client = await one.connection();
+      const send = (id: number, method: string, params: object) =>
+        client.send(Buffer.from(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}${end}`));
+      await send(1, "initialize", { protocolVersion: 1, _meta: { "acp-master": { agent } } });
+      expect((await client.next((message) => message.id === 1)).message.result.protocolVersion).toBe(1);
+      await send(2, "session/new", { cwd: client.cwd, mcpServers: [] });
+      const { sessionId } = (await client.next((message) => message.id === 2)).message.result;
+      await send(3, "session/prompt", { sessionId, prompt: [{ type: "text", text: "a\r\nb" }] });
+      const process = await one.agent(agent).process(0);
+      if (agent === "plain") {
+        const prompt = await process.received(
+          (message) => message.params?.sessionId === sessionId && "prompt" in message.params,
+        );
+        await process.answer(prompt, { stopReason: "end_turn" });
+      }
+      expect((await client.next((message) => message.id === 3)).message.result.stopReason).toBe("end_turn");
+      const lines = [...client.lines.all, ...process.lines.all];
+      expect(lines.filter(({ bytes }) => bytes.includes(0x0d)).length).toBe(0);
+      expect(lines.some(({ text }) => text.includes(String.raw`a\r\nb`))).toBe(true);
+    },
+  );
 
   it("between the tokens of a line is forwarded as a space, in both directions (FF-8)", async () => {
     await using talk = await one.talk("plain");
     const { client, sessionId, process } = talk;
-    const returned = (line: string): string => line.replaceAll(',"', ',\r"').replace("{", "\r{\r\r");
-    const spaced = (line: string): string => returned(line).replaceAll("\r", " ");
     await process.sendRaw(`${returned(updateLine(sessionId, "a"))}\r\n`);
     expect((await client.next("session/update")).text).toBe(spaced(updateLine(sessionId, "a")));
     await client.send(Buffer.from(`${returned(promptLine(9, sessionId, "b"))}\r\r\n`));
@@ -192,8 +201,7 @@ describe("a carriage return", () => {
 
   it("alone ends no line (FF-8)", async () => {
     await using client = await one.client(null);
-    const request = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"session/list","params":{}}`;
-    await client.send(Buffer.from(`${request(1)}\r${request(2)}\n${request(3)}\n`));
+    await client.send(Buffer.from(`${listLine(1)}\r${listLine(2)}\n${listLine(3)}\n`));
     await client.next((message) => message.id === 3);
     const answers = client.lines.all.slice(1).map(({ message }) => [message.id, message.error?.code]);
     expect(answers).toEqual([

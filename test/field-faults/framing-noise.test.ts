@@ -77,34 +77,34 @@ describe("text on an agent's standard output", () => {
   });
 });
 
-describe("a line of an agent that is JSON but no message", () => {
-  const lookalikes = (id: number): string[] => [
-    "42",
-    '"ready"',
-    "null",
-    "true",
-    "[]",
-    "{}",
-    `[{"jsonrpc":"2.0","id":${id},"result":{"stopReason":"refusal"}}]`,
-    `{"id":${id},"level":"info","msg":"x"}`,
-    `{"id":${id},"result":{"stopReason":"refusal"},"level":"info"}`,
-    `{"id":${id},"error":{"code":1,"message":"x"}}`,
-    `{"id":${id},"method":"GET","params":{"url":"/"}}`,
-    `{"jsonrpc":"1.0","id":${id},"result":{"stopReason":"refusal"}}`,
-    `{"jsonrpc":2.0,"id":${id},"result":{"stopReason":"refusal"}}`,
-    `{"jsonrpc":null,"id":${id},"error":{"code":1,"message":"x"}}`,
-    `{"jsonrpc":"2.0","id":${id},"level":"info"}`,
-    `{"jsonrpc":"2.0","id":${id}}`,
-    `{"jsonrpc":"2.0","result":{"stopReason":"refusal"}}`,
-    `{"jsonrpc":"2.0","id":[${id}],"result":{"stopReason":"refusal"}}`,
-    `{"jsonrpc":"2.0","id":"${id}","result":{"stopReason":"refusal"}}`,
-    `{"jsonrpc":"2.0","id":${id}.0,"result":{"stopReason":"refusal"}}`,
-    `{"jsonrpc":"2.0","id":${id}e0,"result":{"stopReason":"refusal"}}`,
-    `{"jsonrpc":"2.0","id":0,"result":{"stopReason":"refusal"}}`,
-    `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`,
-    `{"method":"session/update","params":{"sessionId":"x","update":{}}}`,
-  ];
+const lookalikes = (id: number): string[] => [
+  "42",
+  '"ready"',
+  "null",
+  "true",
+  "[]",
+  "{}",
+  `[{"jsonrpc":"2.0","id":${id},"result":{"stopReason":"refusal"}}]`,
+  `{"id":${id},"level":"info","msg":"x"}`,
+  `{"id":${id},"result":{"stopReason":"refusal"},"level":"info"}`,
+  `{"id":${id},"error":{"code":1,"message":"x"}}`,
+  `{"id":${id},"method":"GET","params":{"url":"/"}}`,
+  `{"jsonrpc":"1.0","id":${id},"result":{"stopReason":"refusal"}}`,
+  `{"jsonrpc":2.0,"id":${id},"result":{"stopReason":"refusal"}}`,
+  `{"jsonrpc":null,"id":${id},"error":{"code":1,"message":"x"}}`,
+  `{"jsonrpc":"2.0","id":${id},"level":"info"}`,
+  `{"jsonrpc":"2.0","id":${id}}`,
+  `{"jsonrpc":"2.0","result":{"stopReason":"refusal"}}`,
+  `{"jsonrpc":"2.0","id":[${id}],"result":{"stopReason":"refusal"}}`,
+  `{"jsonrpc":"2.0","id":"${id}","result":{"stopReason":"refusal"}}`,
+  `{"jsonrpc":"2.0","id":${id}.0,"result":{"stopReason":"refusal"}}`,
+  `{"jsonrpc":"2.0","id":${id}e0,"result":{"stopReason":"refusal"}}`,
+  `{"jsonrpc":"2.0","id":0,"result":{"stopReason":"refusal"}}`,
+  `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`,
+  `{"method":"session/update","params":{"sessionId":"x","update":{}}}`,
+];
 
+describe("a line of an agent that is JSON but no message", () => {
   it("settles nothing, reaches no client and is not answered (FF-5)", async () => {
     await using talk = await one.talk("plain");
     const { client, sessionId, process } = talk;

@@ -24,10 +24,16 @@ export interface TalkOptions {
 export class OneMaster implements AsyncDisposable {
   readonly master: Master;
   readonly #agents: ReadonlyMap<string, ScriptedAgent>;
+  readonly #places: ReadonlyMap<string, ScriptedProcess>;
 
-  private constructor(master: Master, agents: ReadonlyMap<string, ScriptedAgent>) {
+  private constructor(
+    master: Master,
+    agents: ReadonlyMap<string, ScriptedAgent>,
+    places: ReadonlyMap<string, ScriptedProcess>,
+  ) {
     this.master = master;
     this.#agents = agents;
+    this.#places = places;
   }
 
   /** The first agent is the default one. The session ids of each start with its name, so that none clashes with another's. */
@@ -35,10 +41,15 @@ export class OneMaster implements AsyncDisposable {
     agents: Readonly<Record<string, ScriptedAgentOptions>>,
     config: Readonly<Record<string, unknown>> = {},
   ): Promise<OneMaster> {
+    const places = new Map<string, ScriptedProcess>();
     const made = new Map(
       Object.entries(agents).map(([name, options]) => {
         let sessions = 0;
-        const newSession = () => ({ sessionId: `${name}-${++sessions}`, ...options.session });
+        const newSession = (_: Loose, process: ScriptedProcess) => {
+          const sessionId = `${name}-${++sessions}`;
+          places.set(sessionId, process);
+          return { sessionId, ...options.session };
+        };
         return [name, fakeAgent({ ...options, auto: { "session/new": newSession, ...options.auto } })];
       }),
     );
@@ -46,7 +57,7 @@ export class OneMaster implements AsyncDisposable {
       agents: Object.fromEntries(made),
       config: { defaultAgent: Object.keys(agents)[0], helper: { use: "ask", isolation: "shared" }, ...config },
     });
-    return new OneMaster(master, made);
+    return new OneMaster(master, made, places);
   }
 
   agent(name: string): ScriptedAgent {
@@ -72,10 +83,8 @@ export class OneMaster implements AsyncDisposable {
   async talk(agent: string, options: TalkOptions = {}): Promise<Talk> {
     const client = await this.client(agent, options);
     const { sessionId } = await client.newSession();
-    const process = this.agent(agent).processes.findLast((one) =>
-      one.lines.all.some((line) => line.message.method === "session/new"),
-    );
-    if (!process) throw new Error(`no process of ${agent} was asked for a session`);
+    const process = this.#places.get(sessionId);
+    if (!process) throw new Error(`no process of ${agent} opened the session ${sessionId}`);
     return { client, sessionId, process, [Symbol.asyncDispose]: () => client.close() };
   }
 
