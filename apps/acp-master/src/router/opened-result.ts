@@ -1,6 +1,6 @@
 // The result of the request that opened a session: passed on to whoever asked, and remembered for those who attach later.
 
-import { appendElement, type Edit, type Envelope, parseFrame, splice } from "@acp-master/wire";
+import { appendElement, type Edit, type Envelope, parseFrame, setMember, splice } from "@acp-master/wire";
 import { asRecord } from "../display/json-value.ts";
 import { isArraySpan, isObjectSpan } from "./kept-frame.ts";
 import { json } from "./message.ts";
@@ -25,12 +25,7 @@ export function openedFrame(session: Session, id: string, answer: Envelope): Buf
     edits.push({ ...answer.resultSessionId, bytes: session.sessionIdBytes });
   }
   if (session.showsApprovals) {
-    const option = json(session.approvalsOption());
-    if (isArraySpan(bytes, answer.resultConfigOptions)) {
-      edits.push(appendElement(bytes, answer.resultConfigOptions, option));
-    } else if (answer.resultConfigOptions.start >= 0) {
-      edits.push({ ...answer.resultConfigOptions, bytes: Buffer.concat([Buffer.from("["), option, Buffer.from("]")]) });
-    }
+    edits.push(withOption(answer, json(session.approvalsOption())));
   }
   return splice(
     bytes,
@@ -38,6 +33,14 @@ export function openedFrame(session: Session, id: string, answer: Envelope): Buf
     answer.end,
     edits.toSorted((a, b) => a.start - b.start),
   );
+}
+
+/** At the end of the agent's list; where it sends none, which only a configuration can ask for, as a list of its own. */
+function withOption({ bytes, result, resultConfigOptions }: Envelope, option: Buffer): Edit {
+  if (isArraySpan(bytes, resultConfigOptions)) return appendElement(bytes, resultConfigOptions, option);
+  const list = Buffer.concat([Buffer.from("["), option, Buffer.from("]")]);
+  if (isObjectSpan(bytes, result)) return setMember(bytes, result, "configOptions", list);
+  return { ...result, bytes: Buffer.concat([Buffer.from('{"configOptions":'), list, Buffer.from("}")]) };
 }
 
 /** The result for a client that attaches to the live session: what it was opened with, as it stands now. */
