@@ -5,7 +5,7 @@ export type { AgentAnswer, HelperChoice, TicketOption } from "./choice.ts";
 export { decisionAfterRestart } from "./decision.ts";
 export type { ByKind, Decision, Outcome, OutcomeResult } from "./decision.ts";
 export type { Timers } from "./deadlines.ts";
-export type { TicketPolicy, TicketPorts } from "./ticket-ports.ts";
+export type { TicketPolicies, TicketPolicy, TicketPorts } from "./ticket-ports.ts";
 export type { ClientAnswer, HelperVerdict } from "./ticket-state.ts";
 export type { TicketOpening, TicketView } from "./ticket.ts";
 export { Tickets } from "./tickets.ts";

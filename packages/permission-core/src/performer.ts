@@ -10,7 +10,7 @@ import type { TicketView } from "./ticket.ts";
 interface PerformerParts {
   readonly now: () => number;
   readonly ports: CarefulPorts;
-  readonly policy: TicketPolicy;
+  readonly policyOf: (agent: string) => TicketPolicy;
   readonly tickets: OpenTickets;
   readonly deadlines: Deadlines;
   /** A question could not be put to the Helper. */
@@ -38,7 +38,7 @@ export class Performer {
   }
 
   #performOne(ticket: OpenTicket, effect: TicketEffect): void {
-    const { ports, policy, deadlines } = this.#parts;
+    const { ports, policyOf, deadlines } = this.#parts;
     const { approvalId } = ticket;
     switch (effect.effect) {
       case "ask_helper":
@@ -56,8 +56,9 @@ export class Performer {
         this.#withdraw(ticket, effect.clientId);
         return;
       case "start_no_client":
-        if (policy.noClientSeconds > 0 && ticket.isUnwatched()) {
-          deadlines.start(approvalId, "no_client", policy.noClientSeconds * 1000);
+        if (ticket.isUnwatched()) {
+          const { noClientSeconds } = policyOf(ticket.opening.agent);
+          if (noClientSeconds > 0) deadlines.start(approvalId, "no_client", noClientSeconds * 1000);
         }
         return;
       case "stop_no_client":
@@ -74,8 +75,8 @@ export class Performer {
 
   #firstOffer(ticket: OpenTicket): void {
     ticket.askedAt = this.#parts.now();
-    const { policy, deadlines } = this.#parts;
-    const { timeoutSeconds } = policy;
+    const { policyOf, deadlines } = this.#parts;
+    const { timeoutSeconds } = policyOf(ticket.opening.agent);
     if (timeoutSeconds > 0) deadlines.start(ticket.approvalId, "time_over", timeoutSeconds * 1000);
     this.#parts.ports.asked(this.view(ticket));
   }

@@ -36,8 +36,11 @@ export interface TicketPorts {
   readonly timers?: Timers;
 }
 
-/** Read at each use, so a changed configuration counts from the next ticket on. 0: no limit. */
+/** 0: no limit. */
 export interface TicketPolicy {
   readonly timeoutSeconds: number;
   readonly noClientSeconds: number;
 }
+
+/** For all agents, or for one by its name. Read at each use, so a changed configuration counts from the next ticket on. */
+export type TicketPolicies = TicketPolicy | ((agent: string) => TicketPolicy);

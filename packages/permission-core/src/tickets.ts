@@ -8,7 +8,7 @@ import type { EndCause } from "./decision.ts";
 import { OpenTicket, OpenTickets } from "./open-tickets.ts";
 import { Performer } from "./performer.ts";
 import { SessionPeople } from "./session-people.ts";
-import type { TicketPolicy, TicketPorts } from "./ticket-ports.ts";
+import type { TicketPolicies, TicketPorts } from "./ticket-ports.ts";
 import type { ClientAnswer, HelperVerdict, TicketEffect, TicketEvent } from "./ticket-state.ts";
 import { copyOpening } from "./ticket.ts";
 import type { TicketOpening, TicketView } from "./ticket.ts";
@@ -34,7 +34,7 @@ export class Tickets implements Disposable {
   readonly #performer: Performer;
   #stopping = false;
 
-  constructor(ports: TicketPorts, policy: TicketPolicy) {
+  constructor(ports: TicketPorts, policies: TicketPolicies) {
     this.#now = () => ports.now();
     this.#mintId = () => ports.mintId();
     this.#ports = new CarefulPorts(ports);
@@ -44,7 +44,7 @@ export class Tickets implements Disposable {
     this.#performer = new Performer({
       now: this.#now,
       ports: this.#ports,
-      policy,
+      policyOf: typeof policies === "function" ? policies : () => policies,
       tickets: this.#tickets,
       deadlines: this.#deadlines,
       notAsked: (ticket, ask) => this.helperFailed(ticket.approvalId, ask, "not_asked"),

@@ -110,7 +110,8 @@ export class HelperPool implements AsyncDisposable {
   }
 
   forgetSession(session: SessionHelper): void {
-    if (session.spec.isolation === "session") this.#failures.delete(hostKey(session.spec, session));
+    const ownsProcess = session.spec.isolation === "session" && session.facts.parent === undefined;
+    if (ownsProcess) this.#failures.delete(hostKey(session.spec, session));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -125,7 +126,6 @@ export class HelperPool implements AsyncDisposable {
   }
 
   #sharedHost(session: SessionHelper): Host | undefined {
-    if (session.spec.isolation !== "shared") return undefined;
     const key = hostKey(session.spec, session);
     return [...this.#hosts].find((host) => host.key === key && !host.isLeaving);
   }
@@ -235,5 +235,5 @@ function idleSince(host: Host): number {
 
 function hostKey(spec: HelperSpec, session: SessionHelper): string {
   const program = JSON.stringify([spec.cwd ?? "", ...spec.argv]);
-  return spec.isolation === "shared" ? `shared ${program}` : `session ${session.facts.session}`;
+  return spec.isolation === "shared" ? `shared ${program}` : `session ${session.facts.parent ?? session.facts.session}`;
 }

@@ -16,6 +16,8 @@ export interface SessionFacts {
   readonly roots: readonly string[];
   readonly preset: string;
   readonly arming: string;
+  /** The key of the session in whose process this one is decided, though each process carries one session. */
+  readonly parent?: string;
 }
 
 export type DecisionEnd =
@@ -181,7 +183,9 @@ export class SessionHelper {
   turnStart(turnId: string, done: (append: Buffer | undefined) => void): void {
     this.#turns.add(turnId);
     const link = this.link;
-    if (this.state === "unavailable" || this.hooks?.turn === false) return done(undefined);
+    // A first turn waits also for the presets: what they forbid holds from its beginning.
+    const isKnown = this.hooks?.turn === false && this.presets !== undefined;
+    if (this.state === "unavailable" || isKnown) return done(undefined);
     if (link !== undefined) return this.#askForTurn(link, turnId, done);
     const turn: WaitingTurn = {
       turnId,

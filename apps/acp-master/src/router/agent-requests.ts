@@ -13,6 +13,8 @@ import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 
 const PERMISSION = "session/request_permission";
+/** What a preset can forbid without a question. */
+const WRITES: ReadonlySet<string> = new Set(["fs/write_text_file", "terminal/create"]);
 /** Of these methods the ids mean something on one connection only: they are never passed on as requests. */
 const HOP_ONLY = "$/";
 
@@ -49,8 +51,9 @@ export function agentRequest(router: Router, link: AgentLink, envelope: Envelope
     session.lane.follow(keep(envelope).bytes);
     return;
   }
-  if (session.presetInForce?.refuseWrites && (method === "fs/write_text_file" || method === "terminal/create")) {
-    refuseAgent(link, id, fault("refused_by_preset", `The session's approvals preset does not allow "${method}".`));
+  const forbidden = WRITES.has(method) ? router.permissions.presets.refusesWrites(session, agentId ?? "") : undefined;
+  if (forbidden) {
+    refuseAgent(link, id, forbidden);
     return;
   }
   const target = targetOf(session, envelope, method);
@@ -165,7 +168,7 @@ function put(router: Router, link: AgentLink, to: Recipient, envelope: Envelope,
   const request = keep(envelope);
   const attachment = session?.attachments.get(client);
   const position = !session || !attachment || attachment.gated ? 0 : session.log.end;
-  const seconds = waitSeconds(router, method);
+  const seconds = waitSeconds(router, link.agent, method);
   let timer: NodeJS.Timeout | undefined;
   const done = (): void => clearTimeout(timer);
 
@@ -224,8 +227,8 @@ function put(router: Router, link: AgentLink, to: Recipient, envelope: Envelope,
 }
 
 /** How long a client may take; 0: as long as it wants. Waiting for a process to exit is no silence. */
-function waitSeconds(router: Router, method: string): number {
-  if (method === "elicitation/create") return router.config.approvals.timeoutSeconds;
+function waitSeconds(router: Router, agent: string, method: string): number {
+  if (method === "elicitation/create") return router.permissions.policyOf(agent).timeoutSeconds;
   if (method.startsWith("terminal/") && method !== "terminal/create") return 0;
   return router.config.limits.clientSeconds;
 }

@@ -128,20 +128,25 @@ export class AgentUpdates {
   }
 
   #toolUpdate(link: AgentLink, session: Session, envelope: Envelope): void {
-    const { helpers } = this.#router.permissions;
+    const { permissions } = this.#router;
+    const { helpers } = permissions;
     const hooks = helpers.hooks(session.key);
     // A Helper must not judge one reading while clients see another.
     if ((hooks.toolSeen || hooks.toolCall) && !hasOneReading(envelope.bytes, envelope.params)) {
       link.process.noise(envelope.bytes.subarray(envelope.start, envelope.end));
       return;
     }
-    if (hooks.toolSeen) helpers.toolSeen(session.key, this.#helperParams(session, envelope));
+    const key =
+      (hooks.toolSeen || hooks.toolCall) && session.isOfChild(envelope)
+        ? permissions.helperKey(session, readString(envelope.bytes, envelope.sessionId) ?? "")
+        : session.key;
+    if (hooks.toolSeen) helpers.toolSeen(key, this.#helperParams(session, envelope));
     const toolCallId = readString(envelope.bytes, envelope.updateToolCallId) ?? "";
     if (hooks.toolCall && toolCallId !== "") {
       const judged = session.judgedTools.get(toolCallId);
       if (judged === undefined) {
         const answer = session.lane.await(frameBytes(envelope));
-        const asked = helpers.toolCall(session.key, this.#helperParams(session, envelope), (verdict, final) => {
+        const asked = helpers.toolCall(key, this.#helperParams(session, envelope), (verdict, final) => {
           if (final || verdict === "hide") this.#remember(session, toolCallId, verdict === "hide" ? "hide" : "pass");
           answer(verdict);
         });
@@ -253,6 +258,9 @@ export class AgentUpdates {
     if (child === undefined || !session.route || session.route.sessions.has(child)) return;
     session.route.children.set(child, session);
     session.addChild(child, this.#router.sessions.reserve(session.agent, child));
+    const { permissions } = this.#router;
+    const hooks = permissions.helpers.hooks(session.key);
+    if (hooks.toolSeen || hooks.toolCall) permissions.helperKey(session, child);
   }
 
   #remember(session: Session, toolCallId: string, verdict: "pass" | "hide"): void {

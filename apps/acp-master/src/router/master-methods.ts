@@ -33,9 +33,10 @@ const acting: Readonly<Record<string, (asked: Asked) => void>> = {
     withSession({ router, client, id, params }, (session) => {
       const { preset, confirm } = params;
       if (typeof preset !== "string") return badParams(client, id, '"preset" must be a string.');
-      const problem = switchPreset(router, session, { preset, confirmed: confirm === true, by: undefined });
-      if (problem) return client.refuse(id, problem);
-      client.respond(id, json({ preset: session.preset }));
+      switchPreset(router, session, { preset, confirmed: confirm === true, by: undefined }, (problem) => {
+        if (problem) client.refuse(id, problem);
+        else client.respond(id, json({ preset: session.preset }));
+      });
     }),
   "_acp-master/session/cancel": (asked) =>
     withSession(asked, (session) => {

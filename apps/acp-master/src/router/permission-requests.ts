@@ -34,6 +34,8 @@ export interface PermissionRequest {
   readonly frame: Buffer;
   readonly paramsDigest: string;
   readonly toolCallId: string;
+  /** The agent's id of the session that asks, which may be one below the known session. */
+  readonly agentId: string;
   readonly options: readonly TicketOption[] | undefined;
   /** Raw JSON of each offered option id: the answer carries the agent's own bytes. */
   readonly optionBytes: ReadonlyMap<string, Buffer>;
@@ -68,6 +70,7 @@ export function readPermissionRequest(
     frame: normalised(envelope, session),
     paramsDigest: createHash("sha256").update(bytes.subarray(envelope.params.start, envelope.params.end)).digest("hex"),
     toolCallId: readString(bytes, envelope.toolCallId) ?? "",
+    agentId: readString(bytes, envelope.sessionId) ?? "",
     options: options.length > 0 ? options : undefined,
     optionBytes,
     dialogs: new Map(),

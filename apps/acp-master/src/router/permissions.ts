@@ -6,15 +6,18 @@ import {
   type AgentAnswer,
   type ClientAnswer,
   type Decision,
-  narrowestPreset,
   type Preset,
+  type TicketPolicy,
   type TicketPorts,
   Tickets,
   type TicketView,
 } from "@acp-master/permission-core";
 import { type Envelope, spanBytes } from "@acp-master/wire";
+import type { Config } from "../config/schema.ts";
 import { Helpers } from "../helper/helpers.ts";
+import type { SessionFacts } from "../helper/session-helper.ts";
 import type { AgentLink } from "./agent-link.ts";
+import { childKey, ChildSessions } from "./child-sessions.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { idText } from "./kept-frame.ts";
 import {
@@ -26,15 +29,17 @@ import {
   readPermissionRequest,
   resolvedNotice,
 } from "./permission-requests.ts";
+import { Presets } from "./presets.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 
-/** A session opens without its approvals option when the Helper takes longer to declare its presets. */
-const PRESETS_MS = 5000;
+const HOOKS: ReadonlySet<string> = new Set(["helper/turn_start", "helper/tool_call"]);
 
 export class Permissions implements TicketPorts, AsyncDisposable {
   readonly tickets: Tickets;
   readonly helpers: Helpers;
+  readonly presets: Presets;
+  readonly #children: ChildSessions;
   readonly requests = new Map<string, PermissionRequest>();
   readonly #router: Router;
   #opening: PermissionRequest | undefined;
@@ -44,55 +49,50 @@ export class Permissions implements TicketPorts, AsyncDisposable {
   constructor(router: Router) {
     this.#router = router;
     const { settings } = router;
-    this.tickets = new Tickets(this, {
-      get timeoutSeconds() {
-        return router.config.approvals.timeoutSeconds;
-      },
-      get noClientSeconds() {
-        return router.config.approvals.noClientSeconds;
-      },
-    });
+    this.tickets = new Tickets(this, (agent) => this.policyOf(agent));
     this.helpers = new Helpers({
       ...settings.helpers,
       reaper: settings.reaper,
-      log: (event, fields) => settings.log.info({ event, ...fields }, "helper"),
+      log: (event, fields) => {
+        settings.log.info({ event, ...fields }, "helper");
+        this.#recordHelperFault(event, fields);
+      },
       onReask: (key) => this.tickets.reaskHelper(key),
-      onPresets: (key, presets) => this.#presetsDeclared(key, presets),
+      onPresets: (key, presets) => this.presets.declared(key, presets),
       onReview: (key, path) => void (path === undefined ? this.reviews.delete(key) : this.reviews.set(key, path)),
     });
+    this.#children = new ChildSessions(this.helpers, (session) => this.#approvalsOf(session.agent).preset);
+    this.presets = new Presets(router, this.helpers, this.#children);
+  }
+
+  /** How long a ticket of this agent waits. */
+  policyOf(agent: string): TicketPolicy {
+    return this.#approvalsOf(agent);
+  }
+
+  #approvalsOf(agent: string): Config["approvals"] {
+    const { agents, approvals } = this.#router.config;
+    return (Object.hasOwn(agents, agent) ? agents[agent]?.approvals : undefined) ?? approvals;
   }
 
   // -- what happens in sessions
 
   /** The session's Helper may start. */
   sessionOpened(session: Session): void {
-    const definition = session.route?.definition;
-    this.helpers.ensure({
-      session: session.key,
-      sessionId: session.sessionId,
-      agent: { name: session.agent, ...(definition ? { shell: definition.shell } : {}) },
-      cwd: session.cwd,
-      roots: [...session.roots],
-      preset: session.preset,
-      arming: definition?.arming ?? "required",
-    });
+    this.helpers.ensure(helperFacts(session));
+  }
+
+  /** The key under which the Helper decides for the session that the agent names: the known one, or one below it. */
+  helperKey(session: Session, agentId: string): string {
+    if (agentId === session.agentId) return session.key;
+    const sessionId = session.outwardId(agentId);
+    return this.#children.introduce({ parent: session, agentId, sessionId }, helperFacts(session));
   }
 
   /** Runs once it is known whether the session shows the approvals option; at once when it shows none. */
   whenPresetsKnown(session: Session, go: () => void): void {
-    const rule = session.route?.definition.approvalsOption ?? "auto";
-    const wanted = rule === "always" || (rule === "auto" && Array.isArray(session.opened["configOptions"]));
     this.sessionOpened(session);
-    if (!wanted) return go();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), PRESETS_MS);
-    });
-    void Promise.race([this.helpers.presets(session.key), late]).then((presets) => {
-      clearTimeout(timer);
-      session.showsApprovals = presets !== undefined && presets.length > 0;
-      go();
-    });
+    this.presets.whenOptionKnown(session, go);
   }
 
   controllerAttached(session: Session, client: ClientConnection): void {
@@ -108,6 +108,7 @@ export class Permissions implements TicketPorts, AsyncDisposable {
 
   sessionEnded(session: Session, change: "closed" | "agent_exited"): void {
     this.tickets.sessionClosed(session.key);
+    this.#children.end(session);
     this.helpers.sessionChanged(session.key, change);
     this.helpers.sessionEnd(session.key);
     this.reviews.delete(session.key);
@@ -115,6 +116,7 @@ export class Permissions implements TicketPorts, AsyncDisposable {
 
   processExited(link: AgentLink): void {
     this.tickets.processExited(link.instance);
+    for (const session of link.sessions.values()) this.#children.end(session);
   }
 
   // -- the agent's request
@@ -160,7 +162,7 @@ export class Permissions implements TicketPorts, AsyncDisposable {
   }
 
   recordDecision(ticket: TicketView, decision: Decision): boolean {
-    const session = this.requests.get(ticket.approvalId)?.session;
+    const preset = this.#presetOf(ticket.approvalId);
     return this.#router.settings.record.decision({
       approvalId: ticket.approvalId,
       sessionId: ticket.sessionId,
@@ -171,7 +173,7 @@ export class Permissions implements TicketPorts, AsyncDisposable {
       shownTo: ticket.shownTo,
       outcome: decision.outcome,
       by: decision.by,
-      preset: session?.preset ?? "",
+      preset,
       askedAt: ticket.askedAt,
       latencyMs: Date.now() - ticket.openedAt,
     });
@@ -187,7 +189,8 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     const request = this.requests.get(approvalId);
     if (!request) return;
     const params = permissionParams(request, { approvalId });
-    const question = this.helpers.decide(ticket.session, approvalId, params, (end) => {
+    const key = request.session ? this.helperKey(request.session, request.agentId) : ticket.session;
+    const question = this.helpers.decide(key, approvalId, params, (end) => {
       if (end.ok) this.tickets.helperAnswered(approvalId, ask, end.verdict);
       else this.tickets.helperFailed(approvalId, ask, end.fault);
     });
@@ -247,7 +250,9 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     const request = this.requests.get(ticket.approvalId);
     this.requests.delete(ticket.approvalId);
     const notice = resolvedNotice(ticket, decision);
-    this.helpers.permissionResolved(ticket.session, {
+    const isChild = request?.session && request.agentId !== request.session.agentId;
+    const key = isChild ? childKey(request.session, request.agentId) : ticket.session;
+    this.helpers.permissionResolved(key, {
       approvalId: ticket.approvalId,
       toolCallId: ticket.toolCallId,
       outcome: decision.outcome,
@@ -261,11 +266,37 @@ export class Permissions implements TicketPorts, AsyncDisposable {
   }
 
   refusesAll(ticket: TicketView): boolean {
-    return this.requests.get(ticket.approvalId)?.session?.presetInForce?.refuseAll === true;
+    return this.#inForce(ticket.approvalId)?.refuseAll === true;
+  }
+
+  #inForce(approvalId: string): Preset | undefined {
+    const request = this.requests.get(approvalId);
+    return request?.session && this.presets.inForce(request.session, request.agentId);
+  }
+
+  #presetOf(approvalId: string): string {
+    return this.#inForce(approvalId)?.value ?? this.requests.get(approvalId)?.session?.preset ?? "";
   }
 
   log(event: string, fields: object): void {
     this.#router.settings.log.info({ event, ...fields }, "approval");
+    if (event !== "helper.fault" || !("approvalId" in fields) || !("fault" in fields)) return;
+    const { approvalId, fault } = fields;
+    const session = this.requests.get(String(approvalId))?.session;
+    this.#router.settings.record.event("helper_fault", {
+      approvalId: String(approvalId),
+      ...(session ? { sessionId: session.sessionId, agent: session.agent } : {}),
+      fault: String(fault),
+    });
+  }
+
+  /** Faults that are no ticket's. Those of hooks are only counted: there may be one for each update. */
+  #recordHelperFault(event: string, fields: Readonly<Record<string, unknown>>): void {
+    if (event !== "helper.fault" || "approvalId" in fields || HOOKS.has(String(fields["method"]))) return;
+    const session = [...this.#router.sessions.all].find((each) => each.key === fields["session"]);
+    if (!session) return;
+    const { sessionId, agent } = session;
+    this.#router.settings.record.event("helper_fault", { sessionId, agent, fault: String(fields["kind"]) });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -277,15 +308,17 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     this.requests.get(approvalId)?.dialogs.delete(client.clientId);
     this.tickets.clientAnswered(approvalId, client.clientId, answer);
   }
+}
 
-  #presetsDeclared(key: string, presets: readonly Preset[]): void {
-    const session = [...this.#router.sessions.all].find((each) => each.key === key);
-    if (!session) return;
-    session.presets = presets;
-    const least = narrowestPreset(presets);
-    if (least && !presets.some((preset) => preset.value === session.preset)) {
-      session.preset = least.value;
-      this.helpers.preset(key, least.value);
-    }
-  }
+function helperFacts(session: Session): SessionFacts {
+  const definition = session.route?.definition;
+  return {
+    session: session.key,
+    sessionId: session.sessionId,
+    agent: { name: session.agent, ...(definition ? { shell: definition.shell } : {}) },
+    cwd: session.cwd,
+    roots: [...session.roots],
+    preset: session.preset,
+    arming: definition?.arming ?? "required",
+  };
 }

@@ -1,6 +1,6 @@
 // Switching a session's approvals preset: what the Helper declared of it decides what happens, its name decides nothing.
 
-import { INVALID_PARAMS, type RpcError } from "../protocol/reasons.ts";
+import { fault, INVALID_PARAMS, type RpcError } from "../protocol/reasons.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
@@ -13,10 +13,25 @@ export interface PresetSwitch {
   readonly by: ClientConnection | undefined;
 }
 
-/** Applies at once. Returns why it may not be. */
-export function switchPreset(router: Router, session: Session, change: PresetSwitch): RpcError | undefined {
+/** Applies at once, or as soon as the Helper has said which presets it has. `done` is told why it may not be. */
+export function switchPreset(
+  router: Router,
+  session: Session,
+  change: PresetSwitch,
+  done: (problem: RpcError | undefined) => void,
+): void {
+  router.permissions.presets.whenDeclared(session, () => done(apply(router, session, change)));
+}
+
+function apply(router: Router, session: Session, change: PresetSwitch): RpcError | undefined {
   const { preset, confirmed, by } = change;
+  if (session.state === "closed") return fault("unknown_session", "The session has ended.");
   if (preset === session.preset) return undefined;
+  if (!session.presets) {
+    const message =
+      'The Helper of this session has not said which presets it has; "acp-master doctor" says whether it runs.';
+    return fault("helper_unavailable", message);
+  }
   const wanted = session.presets.find((each) => each.value === preset);
   if (!wanted) {
     const known = session.presets.map((each) => each.value).join(", ");

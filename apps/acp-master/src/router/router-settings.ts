@@ -25,7 +25,7 @@ export interface DecisionLine {
 export interface DecisionRecord {
   /** One synchronous append. False: it is not written. */
   decision(line: DecisionLine): boolean;
-  event(type: "preset", fields: Readonly<Record<string, string | number | boolean>>): boolean;
+  event(type: "preset" | "mode" | "helper_fault", fields: Readonly<Record<string, string | number | boolean>>): boolean;
   readonly problem: string | undefined;
 }
 

@@ -5,9 +5,17 @@ import { json, notificationFrame } from "./message.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 
-/** Everybody but the client that set the preset, or everybody. The journal holds the agent's options; ours go in on output. */
-export function approvalsChanged(router: Router, session: Session, except: ClientConnection | undefined): void {
-  if (session.showsApprovals) {
+/**
+ * The preset changed, or which presets there are: everybody is told, but the client that did it. The journal holds the
+ * agent's options; ours go in on output. `shown`: clients have our option, or are to have it.
+ */
+export function approvalsChanged(
+  router: Router,
+  session: Session,
+  except: ClientConnection | undefined,
+  shown = session.showsApprovals,
+): void {
+  if (shown) {
     const options = session.configOptions ?? json(session.opened["configOptions"] ?? []);
     tellOthers(router, session, except, "config_option_update", optionsUpdate(options));
   }

@@ -21,6 +21,7 @@ export function setMode(router: Router, client: ClientConnection, envelope: Enve
   forwardInSession(router, client, envelope, (session) => {
     if (!modeId || mode === undefined) return;
     session.currentModeId = mode;
+    router.settings.record.event("mode", { sessionId: session.sessionId, agent: session.agent, mode });
     const update = Buffer.concat([
       Buffer.from('{"sessionUpdate":"current_mode_update","currentModeId":'),
       modeId,
@@ -64,10 +65,11 @@ function setApprovals(router: Router, client: ClientConnection, envelope: Envelo
   const value = optionValue(envelope);
   if (value === undefined) return client.refuse(id, { code: INVALID_PARAMS, message: '"value" must be a string.' });
   const { session } = reached;
-  const problem = switchPreset(router, session, { preset: value, confirmed: false, by: client });
-  if (problem) return client.refuse(id, problem);
-  const result = json({ configOptions: currentOptions(session) ?? [] });
-  client.respond(id, result, session.attachments.get(client), session.log.end);
+  switchPreset(router, session, { preset: value, confirmed: false, by: client }, (problem) => {
+    if (problem) return client.refuse(id, problem);
+    const result = json({ configOptions: currentOptions(session) ?? [] });
+    client.respond(id, result, session.attachments.get(client), session.log.end);
+  });
 }
 
 /** The agent's full list, with our option at its end. */

@@ -86,14 +86,15 @@ export class Session implements AttachedSession {
   configOptions: Buffer | undefined;
   /** The agent replays a history that is known here: those frames are dropped and counted. */
   replaying: { dropped: number; lastAt: number } | undefined;
-  presets: readonly Preset[] = [];
+  /** What the Helper declared; undefined while it has not said so. */
+  presets: readonly Preset[] | undefined;
   preset: string;
   hasOptionalKinds = false;
   hasChildren = false;
   /** What clients see in place of the agent's ids, where that differs. */
   readonly #names = new Map<string, Buffer>();
-  /** The approvals option is shown in every list of options. */
-  showsApprovals = false;
+  /** Whether the approvals option is shown in every list of options; undefined until the session's first answer. */
+  showsApprovals: boolean | undefined;
 
   constructor(place: SessionPlace, preset: string, owner: SessionOwner) {
     this.key = sessionKey(place.agent, place.agentId);
@@ -117,7 +118,7 @@ export class Session implements AttachedSession {
   }
 
   get rewritesOutward(): boolean {
-    return this.#names.size > 0 || this.showsApprovals;
+    return this.#names.size > 0 || this.showsApprovals === true;
   }
 
   /** The frame as clients see it; undefined: as it is. */
@@ -147,8 +148,8 @@ export class Session implements AttachedSession {
 
   /** The preset as one more option of the session. */
   approvalsOption(): Record<string, unknown> {
-    const known = this.presets.some((preset) => preset.value === this.preset);
-    const options = this.presets.map(({ value, name, description }) => ({
+    const known = this.presetInForce !== undefined;
+    const options = (this.presets ?? []).map(({ value, name, description }) => ({
       value,
       name,
       ...(description === undefined ? {} : { description }),
@@ -164,7 +165,7 @@ export class Session implements AttachedSession {
   }
 
   get presetInForce(): Preset | undefined {
-    return this.presets.find((preset) => preset.value === this.preset);
+    return this.presets?.find((preset) => preset.value === this.preset);
   }
 
   /** Whole frames that every client is to see; returns where they begin. */
@@ -217,6 +218,12 @@ export class Session implements AttachedSession {
     if (this.#names.size === 0) return undefined;
     const agentId = readString(bytes, span);
     return agentId === undefined ? undefined : this.#names.get(agentId);
+  }
+
+  /** What clients see in place of this id of the agent's. */
+  outwardId(agentId: string): string {
+    const bytes = this.#names.get(agentId);
+    return bytes === undefined ? agentId : (readString(bytes, { start: 0, end: bytes.length }) ?? agentId);
   }
 
   /** A session that the agent made under this one, by the agent's id and the one that clients see. */
