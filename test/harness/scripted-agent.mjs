@@ -76,6 +76,10 @@ const actions = {
   async write({ to, bytes }) {
     return { fault: await put(to === "stderr" ? 2 : 1, Buffer.from(bytes, "base64")) };
   },
+  /** A line of any length without its bytes having to come from the test. */
+  async fill({ head, bytes, tail }) {
+    return { fault: await put(1, Buffer.concat([Buffer.from(head), Buffer.alloc(bytes, "x"), Buffer.from(tail)])) };
+  },
   closeStdout() {
     closeSync(1);
   },

@@ -110,6 +110,11 @@ export class ScriptedProcess {
     return undefined;
   }
 
+  /** Writes `head`, as many times "x", and `tail` to its stdout: for lines too long to come from the test. */
+  async sendFilled(head: string, bytes: number, tail: string): Promise<string | undefined> {
+    return (await this.#do({ do: "fill", head, bytes, tail })).fault;
+  }
+
   async stderr(text: string | Buffer): Promise<void> {
     await this.#do({ do: "write", to: "stderr", bytes: Buffer.from(text).toString("base64") });
   }
