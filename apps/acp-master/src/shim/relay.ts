@@ -1,6 +1,6 @@
 // Carries frames between an editor and the daemon, with back-pressure both ways. It changes `initialize` only, and keeps ids, no content.
 import type { Socket } from "node:net";
-import { Envelope, FrameReader, FrameWriter, parseFrame, peek, stringEquals } from "@acp-master/wire";
+import { Envelope, FrameReader, FrameWriter, parseFrame, peek, spanBytes, stringEquals } from "@acp-master/wire";
 import { delivered } from "./delivered.ts";
 import type { EditorStdio } from "./editor-stdio.ts";
 import { errorFrame, lostDaemon } from "./error-frame.ts";
@@ -11,6 +11,9 @@ import { Unanswered } from "./unanswered.ts";
 
 /** Above what the daemon can be configured to take: the daemon's limit is the one that is met and explained. */
 export const longestFrame = 300 * 1024 * 1024;
+
+/** How long an editor that has said nothing yet may take for its first request. */
+const patienceMs = 10_000;
 
 const initialize = Buffer.from("initialize");
 const ownPrefix = Buffer.from('"_acp-master/');
@@ -39,10 +42,14 @@ class Relay {
   /** Aborted when nobody is there any more to deliver to. */
   readonly #nobody = new AbortController();
   #resolve: (exitCode: number) => void = () => {};
+  #editorSpoke = false;
   #editorEnded = false;
+  /** There is no daemon any more, and the editor's first requests are still to come. */
+  #refusing = false;
   #ending = false;
   #events = false;
   #closingReason: string | undefined;
+  #patience: NodeJS.Timeout | undefined;
 
   constructor(stdio: EditorStdio, connection: Socket, introduction: Introduction) {
     this.#stdio = stdio;
@@ -61,6 +68,7 @@ class Relay {
     this.#fromEditor = new FrameReader(stdio.input, longestFrame, {
       frame: (bytes, start, end) => this.#editorFrame(bytes, start, end),
       chunkEnd: () => {
+        if (this.#refusing && this.#editorSpoke) return void this.#end(1, undefined);
         this.#masterRun.flush();
         if (this.#toMaster.congested) this.#fromEditor.pause();
       },
@@ -85,6 +93,11 @@ class Relay {
     if (this.#ending) return;
     const envelope = this.#envelope;
     peek(bytes, start, end, envelope);
+    this.#editorSpoke = true;
+    if (this.#refusing) {
+      if (envelope.kind === "request") this.#toEditor.write(errorFrame(spanBytes(bytes, envelope.id), lostDaemon()));
+      return;
+    }
     if (envelope.kind === "request") {
       this.#unanswered.add(bytes, envelope.id);
       if (stringEquals(bytes, envelope.method, initialize)) {
@@ -118,15 +131,24 @@ class Relay {
   #editorIsDone(): void {
     this.#editorEnded = true;
     if (this.#parent.isGone) this.#endNow(0);
+    else if (this.#refusing) void this.#end(1, undefined);
     else this.#toMaster.end();
   }
 
   async #masterIsGone(): Promise<void> {
-    if (this.#ending) return;
+    if (this.#ending || this.#refusing) return;
+    if (!this.#editorSpoke && !this.#editorEnded) return this.#refuseFirst();
     const lost = this.#unanswered.take();
     for (const id of lost) this.#toEditor.write(errorFrame(id, lostDaemon()));
     if (this.#editorEnded && lost.length === 0) await this.#end(0, undefined);
     else await this.#end(1, this.#whyGone());
+  }
+
+  /** An editor that has just been started waits for the answer to its first request. */
+  #refuseFirst(): void {
+    this.#refusing = true;
+    this.#stdio.say(this.#whyGone());
+    this.#patience = setTimeout(() => void this.#end(1, undefined), patienceMs);
   }
 
   #whyGone(): string {
@@ -149,6 +171,7 @@ class Relay {
     if (this.#ending) return;
     this.#ending = true;
     if (message !== undefined) this.#stdio.say(message);
+    clearTimeout(this.#patience);
     this.#fromEditor.pause();
     this.#connection.destroy();
     await delivered(this.#stdio.output, this.#nobody.signal);
