@@ -40,11 +40,10 @@ export class Events {
 }
 
 export function sessionRow(router: Router, session: Session): Record<string, unknown> {
-  const clients = [...session.attachments.keys()].map(({ clientId, identity }) => ({
-    clientId,
-    name: identity.name,
-    role: identity.role,
-  }));
+  // One whose input has ended is only owed answers; whether anybody still reads them cannot be known.
+  const clients = [...session.attachments.keys()]
+    .filter(({ halfClosed }) => !halfClosed)
+    .map(({ clientId, identity }) => ({ clientId, name: identity.name, role: identity.role }));
   const review = router.permissions.reviews.get(session.key);
   return {
     sessionId: session.sessionId,

@@ -172,7 +172,9 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
 
   halfClosed(client: ClientConnection): void {
     for (const session of this.sessions.all) {
-      if (session.attachments.has(client)) this.permissions.controllerDetached(session, client);
+      if (!session.attachments.has(client)) continue;
+      this.permissions.controllerDetached(session, client);
+      this.changed(session);
     }
   }
 
