@@ -1,0 +1,47 @@
+// A state folder for one test, and frames to put in it. Removes it.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SessionFolder } from "../../src/journal/session-folder.ts";
+import type { SessionRecord } from "../../src/journal/session-record.ts";
+
+export class StateFolder implements Disposable {
+  readonly path: string;
+
+  constructor(parent = tmpdir()) {
+    this.path = mkdtempSync(join(parent, "acpm-journal-"));
+  }
+
+  session(agentId = "s1", agent = "demo"): SessionFolder {
+    return new SessionFolder(this.path, agent, agentId);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+export function recordOf(agentId = "s1", agent = "demo"): SessionRecord {
+  return {
+    sessionId: agentId,
+    agent,
+    agentId,
+    cwd: "/tmp",
+    additionalDirectories: ["/var"],
+    preset: "ask",
+    createdAt: 1000,
+    updatedAt: 2000,
+    state: "open",
+    hadTurn: true,
+  };
+}
+
+/** One whole update frame of about `length` bytes that carries `mark`. */
+export function frame(mark: number | string, length = 0): Buffer {
+  const text = `${mark} `.padEnd(Math.max(0, length - 150), "x");
+  const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text } };
+  return Buffer.from(
+    `${JSON.stringify({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s1", update } })}\n`,
+  );
+}
