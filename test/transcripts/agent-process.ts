@@ -2,6 +2,7 @@
 import { appendFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
 import { type Recorded, tap } from "./recording.ts";
+import { respell } from "./respelling.ts";
 
 const file = process.env.TRANSCRIPT;
 
@@ -17,7 +18,7 @@ export interface ByteStreams {
 }
 
 export function recordedStdio(): ByteStreams {
-  const out = tap("to client", keep);
-  void out.readable.pipeTo(Writable.toWeb(process.stdout));
+  const out = respell();
+  void out.readable.pipeThrough(tap("to client", keep)).pipeTo(Writable.toWeb(process.stdout));
   return { output: out.writable, input: Readable.toWeb(process.stdin).pipeThrough(tap("to agent", keep)) };
 }

@@ -90,6 +90,15 @@ describe("compare", () => {
     ]);
   });
 
+  it("finds other bytes beside a member that was put in", () => {
+    const put = retold(8, (text) => text.replace('"end_turn"', '"end_turn","more":[{}]'));
+    expect(found(put)).toEqual(["to client · changed · answer to session/prompt · /result/more"]);
+    expect(found(put.with(8, { ...put[8]!, text: put[8]!.text.replace(":7", ": 7").replace(": 7", ":7 ") }))).toEqual([
+      "to client · changed · answer to session/prompt · /result/more",
+      "to client · spelled · answer to session/prompt",
+    ]);
+  });
+
   it("finds equal JSON in other bytes", () => {
     expect(found(retold(5, (text) => text.replace('"two"', '"tw\\u006f"')))).toEqual([
       "to client · spelled · session/update",

@@ -8,7 +8,7 @@ export interface Difference {
   readonly direction: Direction;
   /** The method; of an answer "answer to METHOD"; of an update with its kind behind it. */
   readonly message: string;
-  /** `moved`: there on both sides, at another place. `spelled`: equal JSON in other bytes. */
+  /** `moved`: there on both sides, at another place. `spelled`: equal JSON, but for what was put in, in other bytes. */
   readonly kind: "changed" | "missing" | "extra" | "moved" | "spelled";
   /** Where in the message; empty for the whole of it. */
   readonly path: string;
@@ -122,8 +122,17 @@ function differencesOf(direction: Direction, direct: Named | undefined, through:
     kind: "changed" as const,
     ...change,
   }));
-  if (changed.length > 0 || direct.text === through.text) return changed;
-  return [{ ...about, kind: "spelled", path: "", direct: direct.text, through: through.text }];
+  const onlyMore = changed.every((change) => change.direct === undefined);
+  if (!onlyMore || hasInside(through.text, direct.text)) return changed;
+  return [...changed, { ...about, kind: "spelled", path: "", direct: direct.text, through: through.text }];
+}
+
+/** `longer` is `text` with something put in at one place. */
+function hasInside(longer: string, text: string): boolean {
+  let head = 0;
+  while (head < text.length && text[head] === longer[head]) head++;
+  const tail = text.slice(head);
+  return longer.length >= text.length && longer.endsWith(tail);
 }
 
 function changesOf(direct: Loose, through: Loose, path: string): Pick<Difference, "path" | "direct" | "through">[] {

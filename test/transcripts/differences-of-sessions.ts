@@ -11,6 +11,9 @@ const snapshots = [
   "usage_update",
 ];
 
+/** Of all sessions of the script only the one that is joined again has it. */
+const modeOfTheJoined = "bold";
+
 const isOurCursor = (cursor: Loose): boolean => {
   const { agent, inner } = JSON.parse(Buffer.from(String(cursor), "base64url").toString());
   return agent === "new-new" && /^page-\d$/.test(inner);
@@ -136,6 +139,24 @@ export const ofSessions: readonly Allowed[] = [
       notForwarded(one, "session/resume", ({ sessionId }) => !sessionId.endsWith("-1")) ||
       (one.kind === "missing" && one.direction === "to client" && one.direct.error?.code === -32601) ||
       (one.kind === "extra" && resumedByLoad(one.through)),
+  },
+  {
+    name: "what the master puts together itself is in its own spelling",
+    reason: "the content is equal; the answers of joined sessions and of lists are made here, out of parsed ones",
+    views: ["client"],
+    pairs: every,
+    covers: (one) =>
+      one.kind === "spelled" &&
+      (/^answer to (initialize|session\/list)$/.test(one.message) ||
+        (/^answer to session\/(load|resume)$/.test(one.message) &&
+          one.of.direct?.result.modes.currentModeId === modeOfTheJoined)),
+  },
+  {
+    name: "a list is asked for in the master's own spelling",
+    reason: "it is the master's request, with what the client asked for",
+    views: ["agent"],
+    pairs: ["new-new"],
+    covers: (one) => one.kind === "spelled" && one.direction === "to agent" && one.message === "session/list",
   },
   {
     name: "the old package spells a prompt anew",

@@ -11,6 +11,7 @@ import { Program } from "../harness/program.ts";
 import type { ByteStreams } from "./agent-process.ts";
 import { connectNew, connectOld } from "./clients.ts";
 import { type Recorded, tap } from "./recording.ts";
+import { respell } from "./respelling.ts";
 import { type Age, runScript } from "./script.ts";
 import { TestClient } from "./test-client.ts";
 
@@ -58,8 +59,11 @@ export async function run(master: Master, folder: string, pair: Pair, route: Rou
   const program = start(master, folder, pair, route);
   const client: Recorded[] = [];
   try {
-    const out = tap("to agent", (line) => client.push(line));
-    out.readable.pipeTo(Writable.toWeb(program.child.stdin)).catch(() => {}); // it ends with the program's stdin
+    const out = respell();
+    out.readable
+      .pipeThrough(tap("to agent", (line) => client.push(line)))
+      .pipeTo(Writable.toWeb(program.child.stdin))
+      .catch(() => {}); // it ends with the program's stdin
     const streams: ByteStreams = {
       output: out.writable,
       input: Readable.toWeb(program.child.stdout).pipeThrough(tap("to client", (line) => client.push(line))),

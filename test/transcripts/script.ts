@@ -2,6 +2,7 @@
 // between, and it never looks at which of the two it is; an SDK's age decides which steps there are.
 import { within } from "../harness/events.ts";
 import type { Loose } from "../harness/lines.ts";
+import { trace } from "./respelling.ts";
 import type { AgentPeer, TestClient } from "./test-client.ts";
 
 export type Age = "new" | "old";
@@ -17,7 +18,6 @@ export interface Stage {
   readonly prefix: string;
 }
 
-const trace = { traceparent: "00-abc-def-01", id: 12, sessionId: "not this one" };
 const oldCapabilities = { fs: { readTextFile: true, writeTextFile: true }, terminal: true };
 const newCapabilities = {
   ...oldCapabilities,

@@ -5,6 +5,7 @@ import { isAbsolute } from "node:path";
 import { Deferred } from "../harness/events.ts";
 import type { Loose } from "../harness/lines.ts";
 import { type Call, Fault, type Peer } from "./agent-peer.ts";
+import { awkward } from "./respelling.ts";
 import { runTurn } from "./turns.ts";
 
 export interface TestSession {
@@ -18,12 +19,6 @@ export interface TestSession {
 }
 
 const pageSize = 2;
-const awkward = {
-  id: 7,
-  sessionId: "not this one",
-  method: "session/prompt",
-  deep: { "": [1e21, -0.5, null, "\u2028"] },
-};
 
 export class TestAgent {
   readonly #prefix: string;

@@ -2,6 +2,7 @@
 // said in the session, so that the transcripts show that it arrived.
 import type { Loose } from "../harness/lines.ts";
 import { type Call, Fault } from "./agent-peer.ts";
+import { awkward } from "./respelling.ts";
 import type { TestAgent, TestSession } from "./test-agent.ts";
 import { everyUpdate } from "./updates.ts";
 
@@ -87,7 +88,7 @@ class Turn {
       status: "pending",
       rawInput: { a: [1, "2"] },
     };
-    return ["session/request_permission", { toolCall, options, _meta: { answer, traceparent: "00-1-2-01" } }];
+    return ["session/request_permission", { toolCall, options, _meta: { answer, awkward } }];
   }
 }
 
@@ -140,7 +141,7 @@ const commands: Readonly<Record<string, Command>> = {
     await asked;
   },
   async files(turn) {
-    await turn.report("fs/read_text_file", { path: "/there", line: 3, limit: 2, _meta: { n: 1 } });
+    await turn.report("fs/read_text_file", { path: "/there", line: 3, limit: 2, _meta: awkward });
     await turn.report("fs/read_text_file", { path: "/missing" });
     await turn.report("fs/write_text_file", { path: "/there", content: "line\r\nline\u2029\ttab" });
     await turn.report("fs/write_text_file", { path: "/readonly", content: "" });

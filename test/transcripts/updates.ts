@@ -1,10 +1,12 @@
 // One of every update kind that the stable schema has, most in their fullest form. With look-alikes of envelope members inside.
 
+import { awkward } from "./respelling.ts";
+
 const text = (words: string): object => ({ type: "text", text: words });
 const lookAlike = { jsonrpc: "2.0", id: 0, method: "session/update", params: { sessionId: "other", update: {} } };
 
 export const everyUpdate = (configOptions: readonly object[]): object[] => [
-  { sessionUpdate: "user_message_chunk", content: text("echo"), messageId: "u-1", _meta: lookAlike },
+  { sessionUpdate: "user_message_chunk", content: text("echo"), messageId: "u-1", _meta: { lookAlike, awkward } },
   { sessionUpdate: "agent_message_chunk", content: text('{"sessionId":"x","id":1}'), messageId: "m-1" },
   { content: text("kind at the end"), sessionUpdate: "agent_message_chunk" },
   { sessionUpdate: "agent_message_chunk", content: { type: "image", data: "aGk=", mimeType: "image/png", uri: null } },
@@ -36,14 +38,14 @@ export const everyUpdate = (configOptions: readonly object[]): object[] => [
     locations: [{ path: "/a", line: 3 }],
     rawInput: { toolCallId: "t-2", status: "completed", nested: [[[]], {}] },
   },
-  { sessionUpdate: "tool_call_update", toolCallId: "t-1", status: "in_progress", rawOutput: 0.1 },
+  { sessionUpdate: "tool_call_update", toolCallId: "t-1", status: "in_progress", rawOutput: awkward },
   { sessionUpdate: "tool_call_update", toolCallId: "t-1", title: null, kind: null, content: null, locations: null },
   { sessionUpdate: "tool_call_update", toolCallId: "t-1", status: "completed", content: [] },
   { sessionUpdate: "tool_call", toolCallId: "", title: "no id", status: "failed" },
   { sessionUpdate: "plan", entries: [{ content: "first", priority: "high", status: "pending" }] },
   { sessionUpdate: "available_commands_update", availableCommands: [{ name: "a", description: "", input: null }] },
   { sessionUpdate: "current_mode_update", currentModeId: "bold" },
-  { sessionUpdate: "config_option_update", configOptions },
+  { sessionUpdate: "config_option_update", configOptions, _meta: awkward },
   { sessionUpdate: "session_info_update", title: "A title", updatedAt: "2026-01-01T00:00:00.000Z" },
   { sessionUpdate: "usage_update", used: 12345, size: 200_000, cost: { amount: 0.1, currency: "USD" } },
   { sessionUpdate: "notice", severity: "warning", title: "Careful" },
