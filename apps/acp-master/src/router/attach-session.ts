@@ -183,7 +183,7 @@ function openInAgent(router: Router, client: ClientConnection, opening: Opening)
       end(error);
     },
   });
-  client.inFlight.set(id, { cancel: () => link.cancelCall(call) });
+  client.onCancel(id, () => link.cancelCall(call));
 }
 
 /** A resume may leave out what a load must have. */

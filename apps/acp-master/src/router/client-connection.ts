@@ -44,6 +44,13 @@ export interface ClientIdentity {
 
 const ANONYMOUS: ClientIdentity = {
   name: "",
+interface InFlight {
+  /** How many requests with this id wait for their answers. */
+  open: number;
+  cancelled: boolean;
+  cancel: (() => void) | undefined;
+}
+
   role: "observer",
   agent: undefined,
   events: false,
@@ -63,8 +70,8 @@ export class ClientConnection {
   /** Resolves when the socket is closed; true: the last that was written did not reach the client. */
   readonly broken: Promise<boolean>;
   lateAnswers = 0;
-  /** Requests of this client that are not answered, by the exact text of their id. */
-  readonly inFlight = new Map<string, { cancel(): void }>();
+  /** Requests of this client that are not answered, by the exact text of their id; two that share one are cancelled as the later. */
+  readonly #inFlight = new Map<string, InFlight>();
 
   readonly #socket: Socket;
   readonly #owner: ClientOwner;
@@ -148,6 +155,27 @@ export class ClientConnection {
 
   respond(id: string, result: Buffer, attachment?: Attachment, position?: number): void {
     this.#answered(resultFrame(id, result), id, attachment, position);
+  /** A request came. It is answered once, by `respond`, `refuse` or `relayAnswer`. */
+  begin(id: string): void {
+    this.#inFlight.set(id, { open: (this.#inFlight.get(id)?.open ?? 0) + 1, cancelled: false, cancel: undefined });
+  }
+
+  /** What `cancelRequest` does to a request that is not answered yet; at once, where the client was faster. */
+  onCancel(id: string, cancel: () => void): void {
+    const request = this.#inFlight.get(id);
+    if (!request) return;
+    request.cancel = cancel;
+    if (request.cancelled) cancel();
+  }
+
+  /** Only the asker's own requests are here; an unknown id is nobody's. */
+  cancelRequest(id: string): void {
+    const request = this.#inFlight.get(id);
+    if (!request) return;
+    request.cancelled = true;
+    request.cancel?.();
+  }
+
   }
 
   refuse(id: string, error: RpcError, attachment?: Attachment, position?: number): void {
@@ -195,7 +223,7 @@ export class ClientConnection {
     const questions = [...this.#questions.values()];
     this.#questions.clear();
     for (const question of questions) question.lost();
-    this.inFlight.clear();
+    this.#inFlight.clear();
     this.#owner.gone(this);
     this.#endInput();
   }
@@ -225,9 +253,10 @@ export class ClientConnection {
 
   #answered(frame: Buffer, id: string, attachment?: Attachment, position?: number): void {
     if (this.closed) return;
-    this.inFlight.delete(id);
+    const request = this.#inFlight.get(id);
+    if (request && --request.open === 0) this.#inFlight.delete(id);
     this.outbox.send(frame, attachment, position);
-    if (this.halfClosed && this.inFlight.size === 0 && this.#deferred.length === 0) this.#endWhenEmpty();
+    if (this.halfClosed && this.#inFlight.size === 0 && this.#deferred.length === 0) this.#endWhenEmpty();
   }
 
   #inputEnded(cause?: Error): void {
@@ -242,7 +271,7 @@ export class ClientConnection {
     const questions = [...this.#questions.values()];
     this.#questions.clear();
     for (const question of questions) question.lost();
-    if (this.inFlight.size === 0) this.#endWhenEmpty();
+    if (this.#inFlight.size === 0) this.#endWhenEmpty();
   }
 
   #endWhenEmpty(): void {

@@ -40,7 +40,7 @@ export function clientRequest(router: Router, client: ClientConnection, envelope
     client.defer(envelope);
     return;
   }
-  client.inFlight.set(id, { cancel: () => {} });
+  client.begin(id);
   if (method === "initialize") {
     run(client, id, () => initialize(router, client, envelope));
     return;
@@ -68,7 +68,7 @@ export function clientNotification(router: Router, client: ClientConnection, env
     // Only the asker's own requests are in its map; an unknown id is nobody's.
     const { requestId, bytes } = envelope;
     if (requestId.start >= 0) {
-      client.inFlight.get(bytes.toString("latin1", requestId.start, requestId.end))?.cancel();
+      client.cancelRequest(bytes.toString("latin1", requestId.start, requestId.end));
     }
   } else if (!method.startsWith("_acp-master/")) {
     forwardNotification(router, client, envelope);

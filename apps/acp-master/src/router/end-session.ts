@@ -108,7 +108,7 @@ function forwardEnd(
     },
     failed: (error: RpcError) => client.refuse(id, error),
   });
-  client.inFlight.set(id, { cancel: () => link.cancelCall(call) });
+  client.onCancel(id, () => link.cancelCall(call));
 }
 
 function errorCode(answer: Envelope): number | undefined {

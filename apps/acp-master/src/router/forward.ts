@@ -3,7 +3,7 @@
 import { type Edit, type Envelope, readString, splice } from "@acp-master/wire";
 import { fault, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink } from "./agent-link.ts";
-import { acquireFor } from "./binding.ts";
+import { acquireFor, bindingOf } from "./binding.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { idText, keep, underId } from "./kept-frame.ts";
 import { lost, relay } from "./open-session.ts";
@@ -38,7 +38,7 @@ export function forwardInSession(
     },
     failed: (error) => client.refuse(id, error),
   });
-  client.inFlight.set(id, { cancel: () => link.cancelCall(call) });
+  client.onCancel(id, () => link.cancelCall(call));
 }
 
 /** Without a session: the process that the client is bound to. Whoever only looks on has nothing to ask of it. */
@@ -51,6 +51,10 @@ export async function forwardToAgent(
   const frame = keep(envelope);
   const id = idText(frame);
   if (client.identity.role === "observer") return client.refuse(id, looksOn());
+  const { agent } = client.identity;
+  // Without a wait, so that what the client sends next does not overtake it.
+  const bound = agent === undefined ? undefined : bindingOf(router, client, agent);
+  if (bound) return passOn(client, bound, { frame, id, edits });
   const acquired = await acquireFor(router, client, undefined, "connection");
   if (!acquired.ok) return client.refuse(id, acquired.error);
   passOn(client, acquired.link, { frame, id, edits });
@@ -94,7 +98,7 @@ function passOn(
       done?.();
     },
   });
-  client.inFlight.set(id, { cancel: () => link.cancelCall(call) });
+  client.onCancel(id, () => link.cancelCall(call));
 }
 
 /** A notification of the client: to the session's agent, or to the agent it is bound to; never starts one. */

@@ -126,7 +126,7 @@ function create(
       client.refuse(id, error);
     },
   });
-  client.inFlight.set(id, { cancel: () => link.cancelCall(call) });
+  client.onCancel(id, () => link.cancelCall(call));
 }
 
 function created(

@@ -46,7 +46,7 @@ function enqueue(
     const message = `${bound} prompts already wait in this session; send this one again when one of them is done.`;
     return client.refuse(id, fault("busy", message));
   }
-  client.inFlight.set(id, { cancel: () => cancelRequest(router, session, turn) });
+  client.onCancel(id, () => cancelRequest(router, session, turn));
   startNext(router, session);
 }
 
