@@ -168,7 +168,8 @@ function openInAgent(router: Router, client: ClientConnection, opening: Opening)
       rememberOpened(session, kept);
       session.hadTurn = true; // elsewhere or earlier: the agent has it in its store
       session.mcpServers = place.mcpServers;
-      const mark = session.log.end;
+      // What came while the agent resumed it follows the answer.
+      const mark = attachment.gated ? 0 : session.log.end;
       router.permissions.sessionOpened(session);
       router.permissions.whenPresetsKnown(session, () => {
         client.relayAnswer(id, openedFrame(session, id, kept), session.attachments.get(client), mark);
