@@ -1,0 +1,105 @@
+// What one kind of action is to this package: its name, its strict form, where it acts and what a card says of it. The
+// reference kinds for terminals are here; whoever runs actions may bring others.
+import { z } from "zod";
+import { maxInputLength, maxTitleLength } from "./limits.ts";
+
+export interface Action {
+  readonly type: string;
+}
+
+/**
+ * `target_input`: types into the place that was bound when the turn started. `target`: needs that place, but leaves what
+ * runs there alone. `elsewhere`: needs no place.
+ */
+export type ActionReach = "target_input" | "target" | "elsewhere";
+
+export interface ActionType<Kind extends Action = Action> {
+  readonly name: Kind["type"];
+  /** Strict: an unknown member is no such action. */
+  readonly schema: z.ZodType<Kind>;
+  reach(action: Kind): ActionReach;
+  /** The exact text that a person decides on; whoever shows it makes controls visible. */
+  cardText(action: Kind): string;
+  /** Text that would be typed, and so must not hold more lines than one where that matters. */
+  typed(action: Kind): string | undefined;
+  /** The names of things that only the executor knows; the action is refused when it knows them not. */
+  names(action: Kind): { readonly delegate: boolean; readonly profile: string | undefined };
+}
+
+const input = shortText(maxInputLength).refine((text) => text.trim() !== "", "must not be blank");
+const target = z.enum(["tab", "panel"]);
+const opening = {
+  target,
+  cwd: z.string().optional(),
+  title: shortText(maxTitleLength).optional(),
+  direction: z.enum(["right", "left", "up", "down", "auto", "automatic"]).optional(),
+  profile: z.string().optional(),
+};
+
+const sendSchema = z.strictObject({ type: z.literal("send"), input });
+const openSchema = z.strictObject({ type: z.literal("open"), ...opening });
+const openAndSendSchema = z.strictObject({
+  type: z.literal("open_and_send"),
+  ...opening,
+  input,
+  delegate: z.boolean().default(false),
+});
+
+export type SendAction = z.infer<typeof sendSchema>;
+export type OpenAction = z.infer<typeof openSchema>;
+export type OpenAndSendAction = z.infer<typeof openAndSendSchema>;
+
+const send: ActionType<SendAction> = {
+  name: "send",
+  schema: sendSchema,
+  reach: () => "target_input",
+  cardText: (action) => action.input,
+  typed: (action) => action.input,
+  names: () => ({ delegate: false, profile: undefined }),
+};
+
+const open: ActionType<OpenAction> = {
+  name: "open",
+  schema: openSchema,
+  reach: reachOfOpening,
+  cardText: openingText,
+  typed: () => undefined,
+  names: (action) => ({ delegate: false, profile: action.profile }),
+};
+
+const openAndSend: ActionType<OpenAndSendAction> = {
+  name: "open_and_send",
+  schema: openAndSendSchema,
+  reach: reachOfOpening,
+  cardText: (action) => `${openingText(action)}${action.delegate ? " for a delegate" : ""}: ${action.input}`,
+  typed: (action) => action.input,
+  names: (action) => ({ delegate: action.delegate, profile: action.profile }),
+};
+
+export const terminalActions: readonly ActionType[] = [send, open, openAndSend];
+
+/** A text of at most so many Unicode scalar values. */
+export function shortText(longest: number): z.ZodString {
+  return z
+    .string()
+    .refine(
+      (text) => text.length <= longest || Array.from(text).length <= longest,
+      `must have at most ${longest} characters`,
+    );
+}
+
+function reachOfOpening(action: OpenAction | OpenAndSendAction): ActionReach {
+  return action.target === "panel" ? "target" : "elsewhere";
+}
+
+function openingText(action: OpenAction | OpenAndSendAction): string {
+  const direction = action.target === "panel" ? action.direction : undefined;
+  const parts = [
+    `open a ${action.target}`,
+    ...(action.title === undefined ? [] : [`named ${action.title}`]),
+    ...(direction === undefined ? [] : [`(${direction})`]),
+    ...(action.profile === undefined ? [] : [`with profile ${action.profile}`]),
+    ...(action.cwd === undefined ? [] : [`in ${action.cwd}`]),
+  ];
+  return parts.join(" ");
+}

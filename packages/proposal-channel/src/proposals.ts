@@ -1,0 +1,355 @@
+// Owns the channels of one Helper process: the book, the waiting connections and every timer. Each of the master's news and
+// each answer of a person is one synchronous step on the book; only then is anything performed. It never decides for a person.
+import { randomUUID } from "node:crypto";
+import { type ArmRequest, type Armed, arm, beginValidation, payloadDigest, refuseOversized, refusal } from "./begin.ts";
+import {
+  type Binding,
+  type Book,
+  type Ended,
+  type FinalStatus,
+  type ProposalRef,
+  type Step,
+  emptyBook,
+  sessionOf,
+} from "./book.ts";
+import { type Channel, type HelperInstance, channelLabel, newChannel } from "./channel.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import {
+  type Claim,
+  acceptProposal,
+  claim,
+  endProposal,
+  finishClaim,
+  loseProposal,
+  refuseProposal,
+} from "./deciding.ts";
+import type { Invocation } from "./invocation.ts";
+import { cardMs, decisionMs, dispatchMs, personMs } from "./limits.ts";
+import type { Responder } from "./proposal-server.ts";
+import { readRequest } from "./request.ts";
+import { type Refusal, encodeFinal, encodeValidation } from "./responses.ts";
+import { type StartedTurn, endAll, endSession, endTurn, forgetSession, replaceSession, startTurn } from "./turns.ts";
+
+/** A payload on an armed channel that waits for the decision whether a person sees it. */
+export interface OpenProposal extends ProposalRef {
+  readonly binding: Binding;
+  readonly payload: Uint8Array;
+}
+
+/** What a person looks at. It may fail in any way: whatever is not said in time was not said. */
+export interface ReviewSurface {
+  isUp(): boolean;
+  /** `accept`, or the refusal; `undefined` when the surface has dropped it. The signal aborts when nobody waits any more. */
+  decide(proposal: OpenProposal, signal: AbortSignal): Promise<"accept" | Refusal | undefined>;
+  /** Shows the card of an accepted proposal; true once it is really there. */
+  showCard(proposal: ProposalRef, signal: AbortSignal): Promise<boolean>;
+  /** The proposal is over: remove its card, if it has one. Called exactly once for each proposal that `decide` got. */
+  over(proposal: ProposalRef, status: FinalStatus | "refused"): void;
+  /** Whoever proposed is gone; the card stays and may still be decided. */
+  detached(proposal: ProposalRef): void;
+}
+
+export interface ProposalsOptions {
+  readonly instance: HelperInstance;
+  readonly surface: ReviewSurface;
+  /** Statuses, labels and counts only. */
+  readonly log: (event: string, fields: Readonly<Record<string, string | number>>) => void;
+  readonly clock?: Clock;
+  readonly newProposalId?: () => string;
+  readonly newChannel?: (instance: HelperInstance) => Channel;
+}
+
+/** What a person's yes came to. `lost`: somebody or something was earlier and nothing was dispatched. */
+export type Confirmed = "confirmed" | "unavailable" | "lost";
+
+interface Waiter extends ProposalRef {
+  readonly responder: Responder;
+  readonly accepted: Promise<boolean>;
+  readonly stopTimer: () => void;
+}
+
+export class Proposals implements AsyncDisposable {
+  readonly instance: HelperInstance;
+  readonly #surface: ReviewSurface;
+  readonly #log: ProposalsOptions["log"];
+  readonly #clock: Clock;
+  readonly #newProposalId: () => string;
+  readonly #newChannel: (instance: HelperInstance) => Channel;
+  readonly #validating = new Map<string, { readonly stop: AbortController }>();
+  readonly #waiting = new Map<string, Waiter>();
+  readonly #work = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
+  #book: Book;
+  #isUp = true;
+
+  constructor(options: ProposalsOptions) {
+    this.instance = options.instance;
+    this.#surface = options.surface;
+    this.#log = options.log;
+    this.#clock = options.clock ?? systemClock;
+    this.#newProposalId = options.newProposalId ?? randomUUID;
+    this.#newChannel = options.newChannel ?? newChannel;
+    this.#book = emptyBook(options.instance);
+  }
+
+  /** Whether channels can be issued: the socket is there and this is not stopping. */
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  /**
+   * A turn starts. `mayPropose` says whether everything a channel needs is there; else the turn gets none. Whatever the
+   * session had before is superseded either way.
+   */
+  startTurn(turn: Omit<StartedTurn, "channel">, mayPropose: boolean): Channel | undefined {
+    const channel = this.#isUp && mayPropose ? this.#newChannel(this.instance) : undefined;
+    return this.#take(startTurn(this.#book, { ...turn, channel }, this.#now()))?.channel;
+  }
+
+  /** A turn is over: an unused channel is stale, a card that is up stays. */
+  endTurn(sessionId: string, turnId: string): void {
+    this.#book = endTurn(this.#book, sessionId, turnId);
+  }
+
+  /** The master's `helper/session_changed`. */
+  sessionChanged(sessionId: string, change: SessionChange): void {
+    const now = this.#now();
+    switch (change) {
+      case "replaced":
+      case "closed":
+        this.#take(replaceSession(this.#book, sessionId, now));
+        return;
+      case "cancelled":
+        this.#take(endSession(this.#book, sessionId, "cancelled", now));
+        return;
+      case "agent_exited":
+      case "transport_lost":
+        this.#take(endSession(this.#book, sessionId, "unavailable", now));
+    }
+  }
+
+  /** The master's `helper/session_end`. */
+  endSession(sessionId: string): void {
+    this.#take(forgetSession(this.#book, sessionId, this.#now()));
+  }
+
+  /** The agent of this session was asked for and recognised as a proposal; on success answer the permission with its option. */
+  arm(sessionId: string, { channel, payload }: Invocation): Armed {
+    const request: ArmRequest = { channel, sessionId, digest: payloadDigest(payload), isUp: this.#isUp };
+    const armed = this.#take(arm(this.#book, request, this.#now()));
+    this.#log("proposal_armed", { channel: channelLabel(channel), status: armed.ok ? "armed" : armed.refusal.status });
+    return armed;
+  }
+
+  /** What the turn of this session is bound to, and whether a channel of it lives. */
+  bindingOf(sessionId: string): Binding | undefined {
+    return sessionOf(this.#book, sessionId).live?.binding;
+  }
+
+  runningTurn(sessionId: string): string | undefined {
+    return sessionOf(this.#book, sessionId).runningTurn;
+  }
+
+  /** Whether this proposal waits for the person: its card may be decided. */
+  isWaiting({ sessionId, proposalId }: ProposalRef): boolean {
+    const state = sessionOf(this.#book, sessionId).live?.state;
+    return state?.state === "awaiting_user" && state.proposalId === proposalId;
+  }
+
+  /**
+   * The person said yes. `dispatch` is called by the one winner only; true means that the executor took it. Its signal
+   * aborts when this stops or it takes too long.
+   */
+  async confirm(proposal: ProposalRef, dispatch: (signal: AbortSignal) => Promise<boolean>): Promise<Confirmed> {
+    const won = this.#take(claim(this.#book, proposal, this.#now()));
+    if (won === undefined) return "lost";
+    const status = this.#dispatch(won, dispatch);
+    this.#track(status.then(() => undefined));
+    return await status;
+  }
+
+  async #dispatch(won: Claim, dispatch: (signal: AbortSignal) => Promise<boolean>): Promise<Confirmed> {
+    this.#waiting.get(won.proposalId)?.stopTimer();
+    const stop = new AbortController();
+    const onStop = () => stop.abort();
+    this.#stopping.signal.addEventListener("abort", onStop);
+    const isTaken = await this.#within(dispatchMs, stop, async () => await dispatch(stop.signal));
+    this.#stopping.signal.removeEventListener("abort", onStop);
+    const status = isTaken === true ? "confirmed" : "unavailable";
+    this.#book = finishClaim(this.#book, won, status, this.#now());
+    this.#finish(won, status);
+    return status;
+  }
+
+  /** The person said no. False when it was over already. */
+  reject(proposal: ProposalRef): boolean {
+    return this.#take(endProposal(this.#book, proposal, "cancelled", this.#now()));
+  }
+
+  /** The proposal socket, the executor or the surface is gone for good: nothing is issued or taken from now on. */
+  lose(): void {
+    this.#isUp = false;
+    this.#take(endAll(this.#book, "unavailable", this.#now()));
+  }
+
+  /** For the socket server: one request of one connection, up to its close. */
+  readonly serve = (line: Buffer, responder: Responder): void => {
+    const work = this.#serve(line, responder).catch((error: unknown) => {
+      this.#log("proposal_fault", { kind: error instanceof Error ? error.name : typeof error });
+      responder.close();
+    });
+    this.#track(work);
+  };
+
+  /** Ends every proposal `unavailable` and waits until each connection was told. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.lose();
+    this.#stopping.abort();
+    while (this.#work.size > 0) await Promise.all(this.#work);
+  }
+
+  async #serve(line: Buffer, responder: Responder): Promise<void> {
+    const request = readRequest(line);
+    if (!request.ok) {
+      const refused =
+        request.problem === "oversized"
+          ? this.#take(refuseOversized(this.#book, { channel: request.channel, isUp: this.#canShow() }, this.#now()))
+              .refusal
+          : refusal(request.status, false, request.reason);
+      return await this.#refuse(responder, refused);
+    }
+    const { channel, payload } = request;
+    const frame = { channel, digest: payloadDigest(payload), isUp: this.#canShow(), proposalId: this.#newProposalId() };
+    const begun = this.#take(beginValidation(this.#book, frame, this.#now()));
+    if (!begun.ok) {
+      this.#log("proposal_refused", { channel: channelLabel(channel), status: begun.refusal.status });
+      return await this.#refuse(responder, begun.refusal);
+    }
+    const { sessionId } = begun.binding;
+    const ref = { sessionId, proposalId: begun.proposalId, channel };
+    const refused = await this.#validate({ ...ref, binding: begun.binding, payload });
+    if (refused !== undefined) {
+      this.#log("proposal_refused", { channel: channelLabel(channel), status: refused.status });
+      this.#surface.over({ sessionId, proposalId: ref.proposalId }, "refused");
+      return await this.#refuse(responder, refused);
+    }
+    await this.#awaitUser(ref, responder);
+  }
+
+  /** Asks the surface for its decision and its card. `undefined`: the card is up and still wanted. */
+  async #validate(proposal: OpenProposal & { readonly channel: Channel }): Promise<Refusal | undefined> {
+    const stop = new AbortController();
+    this.#validating.set(proposal.proposalId, { stop });
+    try {
+      const { sessionId, proposalId, binding, payload } = proposal;
+      const decision = await this.#within(decisionMs, stop, async () =>
+        this.#surface.decide({ sessionId, proposalId, binding, payload }, stop.signal),
+      );
+      if (decision === undefined) return this.#take(loseProposal(this.#book, proposal, this.#now()));
+      if (decision !== "accept") return this.#take(refuseProposal(this.#book, proposal, decision, this.#now()));
+      const isShown = await this.#within(cardMs, stop, async () =>
+        this.#surface.showCard({ sessionId, proposalId }, stop.signal),
+      );
+      if (isShown !== true) return this.#take(loseProposal(this.#book, proposal, this.#now()));
+      const accepted = this.#take(acceptProposal(this.#book, proposal, this.#now()));
+      return accepted.ok ? undefined : accepted.refusal;
+    } finally {
+      this.#validating.delete(proposal.proposalId);
+    }
+  }
+
+  /** From the accepted line to the final one. */
+  async #awaitUser(
+    { sessionId, proposalId, channel }: ProposalRef & { readonly channel: Channel },
+    responder: Responder,
+  ): Promise<void> {
+    const ref = { sessionId, proposalId };
+    const accepted = responder.send(encodeValidation({ status: "accepted", proposalId }));
+    const stopTimer = this.#clock.after(personMs, () => {
+      this.#take(endProposal(this.#book, ref, "timed_out", this.#now()));
+    });
+    this.#waiting.set(proposalId, { ...ref, responder, accepted, stopTimer });
+    this.#log("proposal_shown", { channel: channelLabel(channel) });
+    if (!(await accepted)) {
+      this.#take(endProposal(this.#book, ref, "unavailable", this.#now()));
+      return;
+    }
+    responder.onGone(() => {
+      if (this.isWaiting(ref)) this.#surface.detached(ref);
+    });
+  }
+
+  /** Tells a waiting connection the end, removes the card. Only ever called once for a proposal. */
+  #finish({ sessionId, proposalId }: ProposalRef, status: FinalStatus): void {
+    const waiter = this.#waiting.get(proposalId);
+    if (waiter === undefined) return;
+    this.#waiting.delete(proposalId);
+    waiter.stopTimer();
+    this.#log("proposal_over", { status });
+    this.#surface.over({ sessionId, proposalId }, status);
+    const { accepted, responder } = waiter;
+    const told = accepted
+      .then(async (wasSent) => (wasSent ? await responder.send(encodeFinal({ status, proposalId })) : false))
+      .then(() => responder.close());
+    this.#track(told);
+  }
+
+  async #refuse(responder: Responder, refused: Refusal): Promise<void> {
+    await responder.send(encodeValidation(refused));
+    responder.close();
+  }
+
+  /** Takes over what a step made of the book, then performs what it ended. */
+  #take<Result>({ book, ended, result }: Step<Result>): Result {
+    this.#book = book;
+    for (const each of ended) this.#perform(each);
+    return result;
+  }
+
+  #perform({ live, status }: Ended): void {
+    this.#log("proposal_channel_ended", { channel: channelLabel(live.channel), status });
+    const { state, binding } = live;
+    if (state.state === "validating") this.#validating.get(state.proposalId)?.stop.abort();
+    if (state.state === "awaiting_user") {
+      this.#finish({ sessionId: binding.sessionId, proposalId: state.proposalId }, status);
+    }
+  }
+
+  #track(work: Promise<void>): void {
+    this.#work.add(work);
+    void work.finally(() => this.#work.delete(work));
+  }
+
+  /** The result of `work`; `undefined` when it throws, takes too long or is stopped. */
+  async #within<Value>(ms: number, stop: AbortController, work: () => Promise<Value>): Promise<Value | undefined> {
+    return await new Promise((resolve) => {
+      const stopTimer = this.#clock.after(ms, () => stop.abort());
+      const done = (value: Value | undefined) => {
+        stopTimer();
+        stop.signal.removeEventListener("abort", onAbort);
+        resolve(value);
+      };
+      const onAbort = () => done(undefined);
+      stop.signal.addEventListener("abort", onAbort);
+      if (stop.signal.aborted) return onAbort();
+      const run = async () => {
+        try {
+          done(await work());
+        } catch {
+          done(undefined); // whatever throws has said nothing, and what it threw may hold the payload
+        }
+      };
+      void run();
+    });
+  }
+
+  #canShow(): boolean {
+    return this.#isUp && this.#surface.isUp();
+  }
+
+  #now(): number {
+    return this.#clock.now();
+  }
+}
+
+export type SessionChange = "replaced" | "closed" | "cancelled" | "agent_exited" | "transport_lost";
