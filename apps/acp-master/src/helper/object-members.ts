@@ -28,6 +28,18 @@ export function members(bytes: Buffer, object: Span): Member[] | undefined {
   return found;
 }
 
+/** Where the elements of an array lie. */
+export function elements(bytes: Buffer, array: Span): Span[] {
+  const found: Span[] = [];
+  let at = skipSpace(bytes, array.start + 1);
+  while (at < array.end - 1) {
+    const end = skipValue(bytes, at);
+    found.push({ start: at, end });
+    at = skipSpace(bytes, skipSpace(bytes, end) + 1); // over the comma
+  }
+  return found;
+}
+
 /** A copy of an array's bytes that fits into one line, or `undefined` when the value is no array or an empty one. */
 export function elementsOnOneLine(bytes: Buffer, array: Span): Buffer | undefined {
   if (bytes[array.start] !== 0x5b || bytes[skipSpace(bytes, array.start + 1)] === 0x5d) return undefined;

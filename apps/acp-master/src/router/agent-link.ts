@@ -8,7 +8,7 @@ import { asRecord } from "../display/json-value.ts";
 import { fault, INTERNAL_ERROR, INVALID_REQUEST, type RpcError } from "../protocol/reasons.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { afterEscapes } from "./leading-escapes.ts";
-import { errorFrame, notificationFrame, requestFrame, resultFrame } from "./message.ts";
+import { EMPTY_OBJECT, errorFrame, notificationFrame, requestFrame, resultFrame } from "./message.ts";
 import { idText } from "./kept-frame.ts";
 import type { Session } from "./session.ts";
 
@@ -68,6 +68,8 @@ export class AgentLink implements AgentPeer {
   state: "starting" | "ready" | "leaving" | "ended" = "starting";
   /** The agent's answer to `initialize`. */
   initialized: Record<string, unknown> = {};
+  /** The same as it came. */
+  initializedBytes: Buffer = EMPTY_OBJECT;
   process!: AgentProcess;
   /** An authenticate is running; the next one waits for it. */
   authenticating: Promise<void> = Promise.resolve();

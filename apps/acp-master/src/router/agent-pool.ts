@@ -11,8 +11,9 @@ import { VERSION } from "../version.ts";
 import { AgentLink, type LinkOwner } from "./agent-link.ts";
 import type { ClientCapabilities } from "./client-capabilities.ts";
 import { json } from "./message.ts";
+import { withMember } from "./raw-object.ts";
 import { StartTrials } from "./start-trials.ts";
-import { type Envelope, parseFrame } from "@acp-master/wire";
+import { type Envelope, parseFrame, spanBytes } from "@acp-master/wire";
 
 /** Installing an agent on its first use takes minutes, answering `initialize` seconds. */
 const INITIALIZE_MS = 180_000;
@@ -198,11 +199,11 @@ async function initialize(link: AgentLink, capabilities: ClientCapabilities): Pr
     const timer = setTimeout(() => {
       resolve(failed(`The agent ${link.agent} has not answered "initialize" for ${INITIALIZE_MS / 1000} s.`));
     }, INITIALIZE_MS);
-    const params = json({
-      protocolVersion: 1,
-      clientCapabilities: capabilities.announced,
-      clientInfo: { name: "acp-master", title: "acp-master", version: VERSION },
-    });
+    const params = withMember(
+      json({ protocolVersion: 1, clientInfo: { name: "acp-master", title: "acp-master", version: VERSION } }),
+      "clientCapabilities",
+      capabilities.announced,
+    );
     link.call("initialize", params, {
       answered(envelope) {
         clearTimeout(timer);
@@ -220,6 +221,7 @@ async function initialize(link: AgentLink, capabilities: ClientCapabilities): Pr
           return;
         }
         link.initialized = initialized;
+        link.initializedBytes = spanBytes(envelope.bytes, envelope.result);
         link.state = "ready";
         resolve({ ok: true, link });
       },

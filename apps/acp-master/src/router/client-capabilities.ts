@@ -3,6 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { asRecord } from "../display/json-value.ts";
+import { EMPTY_OBJECT, json } from "./message.ts";
 
 /** Same value, same text: keys sorted at every level. */
 function canonical(value: unknown): string {
@@ -22,7 +23,7 @@ export function canonicalDigest(value: unknown): string {
 
 export interface ClientCapabilities {
   /** As the client sent them; agents are told exactly this. */
-  readonly announced: unknown;
+  readonly announced: Buffer;
   readonly digest: string;
   /** Optional update kinds that may be sent to this client. */
   readonly updates: ReadonlySet<string>;
@@ -30,7 +31,8 @@ export interface ClientCapabilities {
   serves(method: string, mode?: string): boolean;
 }
 
-export function clientCapabilities(announced: unknown): ClientCapabilities {
+/** `bytes`: how the client wrote them. */
+export function clientCapabilities(announced: unknown, bytes?: Buffer): ClientCapabilities {
   const root = asRecord(announced);
   const fs = asRecord(root["fs"]);
   const session = asRecord(root["session"]);
@@ -44,7 +46,7 @@ export function clientCapabilities(announced: unknown): ClientCapabilities {
     return announcedMode !== undefined && announcedMode !== false && announcedMode !== null;
   };
   return {
-    announced: announced ?? {},
+    announced: Buffer.from(announced === undefined || announced === null ? EMPTY_OBJECT : (bytes ?? json(announced))),
     digest: canonicalDigest(announced ?? {}),
     updates,
     serves(method, mode) {

@@ -1,13 +1,14 @@
 // initialize of a client: who it is, which agent it wants, what that agent can do through the master.
 
-import { type Envelope, parseFrame } from "@acp-master/wire";
+import { type Envelope, parseFrame, spanBytes } from "@acp-master/wire";
 import { asRecord } from "../display/json-value.ts";
 import { fault, INVALID_PARAMS, INVALID_REQUEST, type RpcError } from "../protocol/reasons.ts";
 import { VERSION } from "../version.ts";
 import type { ClientConnection, ClientIdentity } from "./client-connection.ts";
 import { clientCapabilities } from "./client-capabilities.ts";
 import { idText, keep } from "./kept-frame.ts";
-import { json } from "./message.ts";
+import { EMPTY_OBJECT, json } from "./message.ts";
+import { memberOf, objectIn, withMember, withoutMember } from "./raw-object.ts";
 import type { Router } from "./router.ts";
 
 type Read = { readonly ok: true; readonly identity: ClientIdentity } | { readonly ok: false; readonly error: RpcError };
@@ -40,7 +41,7 @@ export async function initialize(router: Router, client: ClientConnection, envel
   } else {
     client.identity = identity;
     client.state = "ready";
-    client.respond(id, json(throughMaster(acquired.link.initialized, ours)));
+    client.respond(id, throughMaster(acquired.link.initializedBytes, ours));
   }
   client.resumeDeferred();
 }
@@ -73,7 +74,10 @@ function readIdentity(router: Router, frame: Envelope): Read {
       role: role ?? "controller",
       agent: agent === null ? undefined : (agent ?? defaultAgent(router)),
       events: events === true,
-      capabilities: clientCapabilities(params["clientCapabilities"]),
+      capabilities: clientCapabilities(
+        params["clientCapabilities"],
+        memberOf(spanBytes(frame.bytes, frame.params), "clientCapabilities"),
+      ),
     },
   };
 }
@@ -83,6 +87,7 @@ function defaultAgent(router: Router): string {
   return router.config.defaultAgent ?? Object.keys(router.config.agents)[0] ?? "demo";
 }
 
+const NULL = Buffer.from("null");
 const SESSION_BASICS = { list: {}, resume: {}, close: {} };
 
 function masterAlone(ours: Record<string, unknown>): Record<string, unknown> {
@@ -95,28 +100,21 @@ function masterAlone(ours: Record<string, unknown>): Record<string, unknown> {
   };
 }
 
-/** The agent's answer, with what the master can always do, and without what it does not carry. */
-function throughMaster(agent: Record<string, unknown>, ours: Record<string, unknown>): Record<string, unknown> {
-  const capabilities = asRecord(agent["agentCapabilities"]);
-  const mcp = capabilities["mcpCapabilities"];
-  const { acp: _, ...mcpCapabilities } = asRecord(mcp);
-  return {
-    ...agent,
-    protocolVersion: 1,
-    agentCapabilities: {
-      ...capabilities,
-      ...(mcp === undefined ? {} : { mcpCapabilities }),
-      loadSession: true,
-      sessionCapabilities: { ...asRecord(capabilities["sessionCapabilities"]), ...withoutKnown(capabilities) },
-    },
-    _meta: { ...asRecord(agent["_meta"]), "acp-master": ours },
-  };
-}
-
-/** The basics that the agent does not announce itself; what it announces keeps its own form. */
-function withoutKnown(capabilities: Record<string, unknown>): Record<string, unknown> {
-  const announced = asRecord(capabilities["sessionCapabilities"]);
-  return Object.fromEntries(
-    Object.entries(SESSION_BASICS).filter(([name]) => announced[name] === undefined || announced[name] === null),
-  );
+/** The agent's answer, with what the master can always do, and without what it does not carry. The rest is as it came. */
+function throughMaster(agent: Buffer, ours: Record<string, unknown>): Buffer {
+  const announced = objectIn(agent, "agentCapabilities");
+  const hasMcp = memberOf(announced, "mcpCapabilities") !== undefined;
+  const mcp = withoutMember(objectIn(announced, "mcpCapabilities"), "acp");
+  let sessions = objectIn(announced, "sessionCapabilities");
+  for (const name of Object.keys(SESSION_BASICS)) {
+    // What the agent announces itself keeps its own form.
+    if ((memberOf(sessions, name) ?? NULL).equals(NULL)) sessions = withMember(sessions, name, EMPTY_OBJECT);
+  }
+  let capabilities = withMember(announced, "sessionCapabilities", sessions);
+  capabilities = withMember(capabilities, "loadSession", Buffer.from("true"));
+  if (hasMcp) capabilities = withMember(capabilities, "mcpCapabilities", mcp);
+  const meta = withMember(objectIn(agent, "_meta"), "acp-master", json(ours));
+  let result = withMember(agent, "_meta", meta);
+  result = withMember(result, "agentCapabilities", capabilities);
+  return withMember(result, "protocolVersion", Buffer.from("1"));
 }

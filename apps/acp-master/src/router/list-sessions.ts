@@ -1,14 +1,15 @@
 // session/list: what runs here, and what the agent itself lists, page by page under a cursor of our own. Starts no process.
 
 import { realpathSync } from "node:fs";
-import { type Envelope, parseFrame } from "@acp-master/wire";
+import { type Envelope, parseFrame, spanBytes } from "@acp-master/wire";
 import { asList, asRecord, type JsonRecord } from "../display/json-value.ts";
 import { INVALID_PARAMS } from "../protocol/reasons.ts";
 import type { AgentLink } from "./agent-link.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { sessionRow } from "./events.ts";
 import { idText, keep } from "./kept-frame.ts";
-import { json } from "./message.ts";
+import { EMPTY_OBJECT, json } from "./message.ts";
+import { arrayOf, elementsIn, memberOf, withMember } from "./raw-object.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 
@@ -57,8 +58,11 @@ export function listSessions(router: Router, client: ClientConnection, envelope:
   link.call("session/list", ask, {
     answered: (answer) => {
       if (answer.result.start < 0) return here();
-      const page = asRecord(parseFrame(answer.bytes, answer.result.start, answer.result.end));
-      client.respond(id, json(merged(router, link, { mine, named, cwd: params.cwd }, page)));
+      const page = spanBytes(answer.bytes, answer.result);
+      client.respond(
+        id,
+        merged(router, link, { mine, named, cwd: params.cwd }, page[0] === 0x7b ? page : EMPTY_OBJECT),
+      );
     },
     failed: here,
   });
@@ -71,25 +75,30 @@ interface Union {
 }
 
 /** The agent's own rows under outward ids; on its last page what runs here and the agent did not name. */
-function merged(router: Router, link: AgentLink, union: Union, page: JsonRecord): Record<string, unknown> {
+function merged(router: Router, link: AgentLink, union: Union, page: Buffer): Buffer {
   const { mine, cwd } = union;
-  const sessions = asList(page["sessions"])
-    .map(asRecord)
-    .flatMap((row) => {
-      const agentId = row["sessionId"];
-      if (typeof agentId !== "string") return [];
-      // An agent may not look at the filter.
-      if (cwd !== undefined && typeof row["cwd"] === "string" && !samePlace(row["cwd"], cwd)) return [];
-      return [{ ...row, sessionId: router.sessions.outwardId(link.agent, agentId) }];
-    });
+  const rows: Buffer[] = [];
   const here = new Set(mine.map((session) => session.sessionId));
-  const named = [...union.named, ...sessions.map((row) => row.sessionId).filter((each) => here.has(each))];
-  const { nextCursor } = page;
-  if (typeof nextCursor === "string") {
-    return { ...page, sessions, nextCursor: writeCursor({ agent: link.agent, inner: nextCursor, named }) };
+  const named = [...union.named];
+  for (const bytes of elementsIn(memberOf(page, "sessions"))) {
+    const row = asRecord(parseFrame(bytes, 0, bytes.length));
+    const agentId = row["sessionId"];
+    if (typeof agentId !== "string") continue;
+    // An agent may not look at the filter.
+    if (cwd !== undefined && typeof row["cwd"] === "string" && !samePlace(row["cwd"], cwd)) continue;
+    const sessionId = router.sessions.outwardId(link.agent, agentId);
+    if (here.has(sessionId)) named.push(sessionId);
+    rows.push(sessionId === agentId ? bytes : withMember(bytes, "sessionId", json(sessionId)));
   }
-  const unnamed = mine.filter((session) => !named.includes(session.sessionId)).map((session) => info(router, session));
-  return { ...page, sessions: [...sessions, ...unnamed] };
+  const { nextCursor } = asRecord(parseFrame(page, 0, page.length));
+  if (typeof nextCursor === "string") {
+    const ours = json(writeCursor({ agent: link.agent, inner: nextCursor, named }));
+    return withMember(withMember(page, "sessions", arrayOf(rows)), "nextCursor", ours);
+  }
+  const unnamed = mine
+    .filter((session) => !named.includes(session.sessionId))
+    .map((session) => json(info(router, session)));
+  return withMember(page, "sessions", arrayOf([...rows, ...unnamed]));
 }
 
 function isListed(session: Session, agent: string | undefined, cwd: string | undefined): boolean {
