@@ -8,6 +8,7 @@ export default defineConfig({
     alias: {
       "@acp-master/wire": source("wire"),
       "@acp-master/permission-core": source("permission-core"),
+      "@acp-master/proposal-channel": source("proposal-channel"),
       "@acp-master/helper-sdk": source("helper-sdk"),
     },
   },

@@ -7,6 +7,7 @@ import { bin, root, run } from "./workspace.mjs";
 /** Each entry file becomes one program in apps/acp-master/dist. `split`: at its dynamic imports, so that `connect` loads the shim and nothing else. */
 const programs = [
   { entry: "apps/acp-master/src/main.ts", out: "acp-master", split: true },
+  { entry: "apps/acp-propose/src/main.ts", out: "acp-propose" },
   { entry: "examples/demo-agent/src/main.ts", out: "demo-agent" },
   ...["ask", "deny-all", "presets", "policy-file", "run"].map((name) => ({
     entry: `packages/helper-sdk/src/entries/${name}.ts`,
@@ -21,9 +22,11 @@ const programs = [
 const projects = [
   "packages/wire",
   "packages/permission-core",
+  "packages/proposal-channel",
   "packages/helper-sdk",
   "examples/demo-agent",
   "apps/acp-master",
+  "apps/acp-propose",
 ];
 
 run(bin("tsc"), ["-b", ...projects]);
