@@ -21,6 +21,8 @@ export const CANCELLED = { outcome: { outcome: "cancelled" } };
 export const selected = (optionId: string): Loose => ({ outcome: { outcome: "selected", optionId } });
 
 let agents = 0;
+/** Which process made which session. */
+const madeBy = new Map<string, ScriptedProcess>();
 
 /** An agent whose prompts the test answers and whose session ids are unlike any other's. */
 export function askingAgent(options: ScriptedAgentOptions = {}): ScriptedAgent {
@@ -30,7 +32,11 @@ export function askingAgent(options: ScriptedAgentOptions = {}): ScriptedAgent {
     ...options,
     auto: {
       "session/prompt": false,
-      "session/new": () => ({ sessionId: `a${own}-s${++sessions}`, ...options.session }),
+      "session/new": (_params: Loose, process: ScriptedProcess) => {
+        const sessionId = `a${own}-s${++sessions}`;
+        madeBy.set(sessionId, process);
+        return { sessionId, ...options.session };
+      },
       ...options.auto,
     },
   });
@@ -112,14 +118,15 @@ export class Conversation {
 /** A client with a session of this agent in which a turn runs. */
 export async function converse(
   master: Master,
-  agent: ScriptedAgent,
-  options: InitializeOptions & { agent: string; session?: object; turn?: boolean; process?: number },
+  options: InitializeOptions & { agent: string; session?: object; turn?: boolean },
 ): Promise<Conversation> {
-  const { session, turn = true, process: index = 0, ...initialize } = options;
+  const { session, turn = true, ...initialize } = options;
   const client = await master.client();
   await client.initialize({ events: true, ...initialize });
   const { sessionId } = await client.newSession(session);
-  const conversation = new Conversation({ master, client, sessionId, process: await agent.process(index) });
+  const process = madeBy.get(sessionId);
+  if (process === undefined) throw new Error(`no asking agent made the session ${sessionId}`);
+  const conversation = new Conversation({ master, client, sessionId, process });
   if (turn) await conversation.startTurn();
   return conversation;
 }
@@ -152,6 +159,9 @@ export async function resolvedEvent(client: RawClient, approvalId: string): Prom
   );
   return line.message.params;
 }
+
+/** One line as an agent writes it, for several in one write. */
+export const jsonLine = (message: object): string => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
 
 /** The notification that takes this question back. */
 export const withdrawal = (client: RawClient, offer: Offer): Promise<Line> =>

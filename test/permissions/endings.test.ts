@@ -38,7 +38,7 @@ afterAll(async () => {
   await single[Symbol.asyncDispose]();
 });
 
-const talk = (options: { turn?: boolean } = {}) => converse(master, agent, { agent: "fake", ...options });
+const talk = (options: { turn?: boolean } = {}) => converse(master, { agent: "fake", ...options });
 
 /** Two open questions, both shown. */
 async function twoOpen(talking: Conversation) {
@@ -167,8 +167,8 @@ describe("the agent itself", () => {
   });
 
   it("that exits gets nothing; only the questions of that process end", async () => {
-    const one = await converse(master, single, { agent: "single" });
-    const two = await converse(master, single, { agent: "single", process: 1 });
+    const one = await converse(master, { agent: "single" });
+    const two = await converse(master, { agent: "single" });
     const staying = one.ask("t1");
     const keeps = await nextOffer(one.client);
     void two.ask("t1").catch(() => {}); // never answered: the asker is gone
@@ -214,7 +214,7 @@ describe("the end of a session", () => {
       agents: { fake: own },
       config: { helper: { use: "ask", isolation: "shared" }, sessions: { cancelSeconds: 0.2 } },
     });
-    const talking = await converse(other, own, { agent: "fake" });
+    const talking = await converse(other, { agent: "fake" });
     await talking.client.notify("session/cancel", { sessionId: talking.sessionId });
     expect((await talking.turn.done).result).toEqual({ stopReason: "cancelled" });
     expect((await talking.ask("t1")).result).toEqual(selected("no"));
@@ -230,7 +230,7 @@ describe("a stop of the daemon", () => {
       agents: { fake: own },
       config: { helper: { use: "ask", isolation: "shared" }, daemon: { drainSeconds: 0 } },
     });
-    const talking = await converse(other, own, { agent: "fake", turn: false });
+    const talking = await converse(other, { agent: "fake", turn: false });
     const asked = talking.ask("t1");
     const offer = await nextOffer(talking.client);
     expect((await other.cli(["stop"])).code).toBe(0);

@@ -36,13 +36,14 @@ const kinds = {
 type Kind = keyof typeof kinds;
 let helperOf: Readonly<Record<Kind, ScriptedHelper>>;
 
+const make = (kind: Kind): ScriptedHelper => {
+  const helper = scriptedHelper(kinds[kind]);
+  helpers.push(helper);
+  return helper;
+};
+
 beforeAll(async () => {
   agent = askingAgent();
-  const make = (kind: Kind): ScriptedHelper => {
-    const helper = scriptedHelper(kinds[kind]);
-    helpers.push(helper);
-    return helper;
-  };
   helperOf = {
     steady: make("steady"),
     dying: make("dying"),
@@ -67,7 +68,7 @@ afterAll(async () => {
 });
 
 async function talk(kind: Kind) {
-  const talking = await converse(master, agent, { agent: kind, process: agent.processes.length });
+  const talking = await converse(master, { agent: kind });
   const ask = (toolCallId: string, options?: Loose) =>
     talking.ask(toolCallId, { toolCall: { title: CANARY, rawInput: { command: CANARY } }, options });
   return { talking, ask };
@@ -79,7 +80,9 @@ const faultLine = (fault: string): Promise<Loose> =>
     () =>
       master
         .logLines()
-        .find((line) => /^helper\./.test(line.event ?? "") && [line.fault, line.kind, line.cause].includes(fault)),
+        .find(
+          (line) => line.event?.startsWith("helper.") === true && [line.fault, line.kind, line.cause].includes(fault),
+        ),
     `a log line about ${fault}`,
   );
 
@@ -111,13 +114,13 @@ describe("an answer of the Helper", () => {
       ],
     ];
     for (const [result, fault, options] of cases) {
-      helper.setAuto(PERMISSION, (_params: Loose, process, message) => void process.answer(message, result));
+      helper.setAuto(PERMISSION, (_params: Loose, process, message) => process.answer(message, result));
       const answer = await ask("t1", options ?? base);
       expect(answer.result, JSON.stringify(result)).toEqual(selected("no"));
       expect(lastDecision()).toMatchObject({ outcome: { result: "unavailable" }, by: { kind: "helper" } });
       await faultLine(fault);
     }
-    helper.setAuto(PERMISSION, (_params: Loose, process, message) => void process.fail(message, -32601, CANARY));
+    helper.setAuto(PERMISSION, (_params: Loose, process, message) => process.fail(message, -32601, CANARY));
     expect((await ask("t1")).result).toEqual(selected("no"));
     await faultLine("error");
     // Nobody was asked in any of these.

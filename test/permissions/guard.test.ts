@@ -7,6 +7,7 @@ import {
   answerOffer,
   askingAgent,
   converse,
+  jsonLine,
   nextOffer,
   PERMISSION,
   selected,
@@ -25,13 +26,11 @@ afterAll(async () => {
   await agent[Symbol.asyncDispose]();
 });
 
-const talk = () => converse(master, agent, { agent: "fake" });
+const talk = () => converse(master, { agent: "fake" });
 const update = (talking: Conversation, toolCallId: string, more: object) =>
   talking.process.update(talking.sessionId, { sessionUpdate: "tool_call_update", toolCallId, ...more });
 const shown = (talking: Conversation, toolCallId: string): Loose[] =>
   talking.client.updates(talking.sessionId).filter((one) => one.toolCallId === toolCallId);
-
-const line = (message: object): string => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
 
 describe("while a permission is open", () => {
   it("frames of its tool call are held in order and released when it settles, all else flows on", async () => {
@@ -132,13 +131,13 @@ describe("while a permission is open", () => {
   it("nothing slips between an update and the question that follows it in one write", async () => {
     const talking = await talk();
     const of = (n: number) =>
-      line({
+      jsonLine({
         method: "session/update",
         params: { sessionId: talking.sessionId, update: { sessionUpdate: "tool_call_update", toolCallId: "t1", n } },
       });
     const options = [{ optionId: "yes", name: "A", kind: "allow_once" }];
     const params = { sessionId: talking.sessionId, toolCall: { toolCallId: "t1" }, options };
-    await talking.process.sendRaw(of(1) + line({ id: "q1", method: PERMISSION, params }) + of(2));
+    await talking.process.sendRaw(of(1) + jsonLine({ id: "q1", method: PERMISSION, params }) + of(2));
     const offer = await nextOffer(talking.client);
     await talking.settle();
     expect(shown(talking, "t1").map((one) => one.n)).toEqual([1]);

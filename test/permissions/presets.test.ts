@@ -57,7 +57,7 @@ afterAll(async () => {
 });
 
 const writes = { capabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true } };
-const talk = () => converse(master, plain, { agent: "plain", ...writes });
+const talk = () => converse(master, { agent: "plain", ...writes });
 
 const approvalsOf = (options: Loose): Loose => options?.find((option: Loose) => option.id === OPTION);
 const setPreset = (client: RawClient, sessionId: string, preset: Loose, more: object = {}) =>
@@ -122,7 +122,7 @@ describe("the preset as a config option", () => {
   });
 
   it("is switched by the editor, by the command line and by the socket, and every client is told each time", async () => {
-    const talking = await converse(master, optioned, { agent: "optioned" });
+    const talking = await converse(master, { agent: "optioned" });
     const { client, sessionId } = talking;
     const [second, observer] = [await talking.join(), await talking.join({ role: "observer" })];
     const answer = await setOption(client, sessionId, "look");
@@ -273,12 +273,12 @@ describe("a switch", () => {
   });
 });
 
-describe("refuseWrites", () => {
-  const write = (talking: Conversation) =>
-    talking.process.request("fs/write_text_file", { sessionId: talking.sessionId, path: "/x", content: "c" });
-  const terminal = (talking: Conversation) =>
-    talking.process.request("terminal/create", { sessionId: talking.sessionId, command: "true" });
+const write = (talking: Conversation) =>
+  talking.process.request("fs/write_text_file", { sessionId: talking.sessionId, path: "/x", content: "c" });
+const terminal = (talking: Conversation) =>
+  talking.process.request("terminal/create", { sessionId: talking.sessionId, command: "true" });
 
+describe("refuseWrites", () => {
   it("is enforced by the router for fs/write_text_file and terminal/create, at once, and for nothing else", async () => {
     const talking = await talk();
     talking.client.answer("fs/write_text_file", () => ({}));
@@ -313,18 +313,15 @@ describe("the preset of a session", () => {
 
   it("that the Helper does not know becomes the entry of least width", async () => {
     await using one = askingAgent({ session: { configOptions: [own] } });
-    await using own2 = scriptedHelper({ presets: [...declared].reverse() });
+    await using own2 = scriptedHelper({ presets: declared.toReversed() });
     await using other = await startMaster({
       agents: { fake: one },
       config: { helper: { use: own2.use }, approvals: { preset: "allow-everything" } },
     });
-    const talking = await converse(other, one, { agent: "fake", ...writes });
+    const talking = await converse(other, { agent: "fake", ...writes });
     expect(await presetOf(talking.client, talking.sessionId)).toBe("closed");
-    expect((await terminal2(talking)).error?.data.reason).toBe("refused_by_preset");
+    expect((await terminal(talking)).error?.data.reason).toBe("refused_by_preset");
     const process = await own2.process();
     await process.received(({ method, params }) => method === "helper/preset" && params.preset === "closed");
   });
 });
-
-const terminal2 = (talking: Conversation) =>
-  talking.process.request("terminal/create", { sessionId: talking.sessionId, command: "true" });

@@ -33,7 +33,7 @@ afterAll(async () => {
   await agent[Symbol.asyncDispose]();
 });
 
-const talk = () => converse(master, agent, { agent: "fake" });
+const talk = () => converse(master, { agent: "fake" });
 
 describe("one permission in two clients", () => {
   it("is shown to both verbatim, decided by the first valid answer, and withdrawn from the other before its event", async () => {
