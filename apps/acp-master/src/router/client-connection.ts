@@ -12,8 +12,10 @@ import { Outbox } from "./outbox.ts";
 
 const CLOSE_MS = 2000;
 const MAX_BAD_LINES = 20;
+/** Before `initialize`: what speaks HTTP or its like sends a head of lines that are no JSON, and then perhaps one that is. */
+const MAX_FOREIGN_LINES = 2;
 const MAX_DEFERRED = 256;
-const HTTP = /^(?:GET|POST|PUT|HEAD|OPTIONS|DELETE|PATCH|CONNECT|TRACE|PRI) \S+ HTTP\/\d/;
+const HTTP = /^[!#$%&'*+.^_`|~\w-]{1,64} \S+ HTTP\/\d/i;
 
 /** A question put to the client; exactly one of the three is called, once. */
 export interface Question {
@@ -42,8 +44,6 @@ export interface ClientIdentity {
   readonly capabilities: ClientCapabilities;
 }
 
-const ANONYMOUS: ClientIdentity = {
-  name: "",
 interface InFlight {
   /** How many requests with this id wait for their answers. */
   open: number;
@@ -51,6 +51,8 @@ interface InFlight {
   cancel: (() => void) | undefined;
 }
 
+const ANONYMOUS: ClientIdentity = {
+  name: "",
   role: "observer",
   agent: undefined,
   events: false,
@@ -153,8 +155,6 @@ export class ClientConnection {
     this.outbox.send(notificationFrame("$/cancel_request", Buffer.from(`{"requestId":${this.#questionId(number)}}`)));
   }
 
-  respond(id: string, result: Buffer, attachment?: Attachment, position?: number): void {
-    this.#answered(resultFrame(id, result), id, attachment, position);
   /** A request came. It is answered once, by `respond`, `refuse` or `relayAnswer`. */
   begin(id: string): void {
     this.#inFlight.set(id, { open: (this.#inFlight.get(id)?.open ?? 0) + 1, cancelled: false, cancel: undefined });
@@ -176,6 +176,8 @@ export class ClientConnection {
     request.cancel?.();
   }
 
+  respond(id: string, result: Buffer, attachment?: Attachment, position?: number): void {
+    this.#answered(resultFrame(id, result), id, attachment, position);
   }
 
   refuse(id: string, error: RpcError, attachment?: Attachment, position?: number): void {
@@ -339,7 +341,8 @@ export class ClientConnection {
       const id = envelope.id.start < 0 ? "null" : envelope.bytes.toString("latin1", envelope.id.start, envelope.id.end);
       this.outbox.send(errorFrame(id, lineErrors[envelope.problem ?? "not_json"]));
     }
-    if (++this.#badLines >= MAX_BAD_LINES) this.drop(`${MAX_BAD_LINES} lines in a row were no valid messages`);
+    const most = this.state === "new" && envelope.problem === "not_json" ? MAX_FOREIGN_LINES : MAX_BAD_LINES;
+    if (++this.#badLines >= most) this.drop(`${this.#badLines} lines in a row were no valid messages`);
   }
 }
 
