@@ -42,6 +42,9 @@ export async function serve(options: { readonly json: boolean }): Promise<number
   if (!loaded.ok) return refuse("config", loaded.message);
   const folder = ensurePrivateFolder(places.stateDir);
   if (!folder.ok) return refuse(folder.reason, folder.message);
+  // A log that cannot be written is lost, no more; but others must not be able to read it or lead it elsewhere.
+  const logFolder = ensurePrivateFolder(places.logDir);
+  if (!logFolder.ok && logFolder.reason === "rights") return refuse(logFolder.reason, logFolder.message);
 
   // Who has the socket is the daemon: nothing else is opened or started before.
   let accept = (socket: Socket): void => void early.push(socket);
