@@ -24,8 +24,8 @@ export interface ExitFacts {
 
 const again = "The next prompt starts it again.";
 
-const sentences: Readonly<Record<ExitFacts["cause"], (facts: ExitFacts) => string>> = {
-  exited: (facts) => `ended by itself (${status(facts)}).${hint(facts)} ${again}`,
+const sentences: Readonly<Record<ExitFacts["cause"], (facts: ExitFacts, command: string) => string>> = {
+  exited: (facts, command) => `ended by itself (${status(facts)}).${hint(facts, command)} ${again}`,
   stopped: (facts) => `was stopped (${status(facts)}).`,
   output_ended: () =>
     `closed its standard output while it was still running, so nothing more can come from it; it is being ended. ${again}`,
@@ -36,7 +36,7 @@ const sentences: Readonly<Record<ExitFacts["cause"], (facts: ExitFacts) => strin
 };
 
 export function describeExit(definition: AgentDefinition, facts: ExitFacts): string {
-  return `Agent "${definition.name}" ${sentences[facts.cause](facts)}`;
+  return `Agent "${definition.name}" ${sentences[facts.cause](facts, definition.command)}`;
 }
 
 export interface StartFailure {
@@ -70,7 +70,7 @@ function status({ exitCode, signal }: ExitFacts): string {
 }
 
 // What a shell or env answers when it does not find the program.
-function hint(facts: ExitFacts): string {
+function hint(facts: ExitFacts, command: string): string {
   if (facts.exitCode !== 126 && facts.exitCode !== 127) return "";
-  return ` This code usually means that a program was not found; PATH was "${searchPath(facts.environment)}".`;
+  return ` This code usually means that "${command}" did not find a program that it needs; PATH was "${searchPath(facts.environment)}".`;
 }
