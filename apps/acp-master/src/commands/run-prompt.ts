@@ -5,7 +5,7 @@ import { connectAcp } from "../client/acp-connection.ts";
 import { answeredError, ClientError } from "../client/client-error.ts";
 import { type Ask, sessionRow } from "../client/session-rows.ts";
 import { WorkspaceFileError, WorkspaceFiles } from "../client/workspace-files.ts";
-import { resolvePlaces } from "../config/places.ts";
+import { realPathOf, resolvePlaces } from "../config/places.ts";
 import { CommandError, exitCodes, type ExitCode } from "../display/errors.ts";
 import { VERSION } from "../version.ts";
 import { TerminalAsker, type TerminalAnswer } from "./ask-on-terminal.ts";
@@ -112,7 +112,7 @@ async function openSession(ask: Ask, run: PromptRun): Promise<{ sessionId: strin
   if (run.agent !== undefined && run.agent !== row.agent) {
     throw new CommandError(exitCodes.usage, `session ${row.sessionId} belongs to ${row.agent}`, "Leave the agent out.");
   }
-  if (run.cwd !== undefined && run.cwd !== row.cwd) {
+  if (run.cwd !== undefined && realPathOf(run.cwd) !== realPathOf(row.cwd)) {
     throw new CommandError(exitCodes.usage, `session ${row.sessionId} works in ${row.cwd}`, "Leave --cwd out.");
   }
   await ask("session/resume", { sessionId: row.sessionId, cwd: row.cwd, mcpServers: [] });
