@@ -51,6 +51,15 @@ export function agentRequest(router: Router, link: AgentLink, envelope: Envelope
     session.lane.follow(keep(envelope).bytes);
     return;
   }
+  if (WRITES.has(method) && !session.presets && !session.presetsAwaited) {
+    // Its Helper is only starting; what it forbids is known in a moment.
+    const go = session.lane.pause(keep(envelope).bytes);
+    router.permissions.presets.whenDeclared(session, () => {
+      session.presetsAwaited = true;
+      go();
+    });
+    return;
+  }
   const forbidden = WRITES.has(method) ? router.permissions.presets.refusesWrites(session, agentId ?? "") : undefined;
   if (forbidden) {
     refuseAgent(link, id, forbidden);

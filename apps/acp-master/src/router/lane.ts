@@ -35,15 +35,18 @@ export class Lane {
     this.#add({ frame, verdict: "none" });
   }
 
+  /** Waits, and holds up what follows, until the returned function is called; then it comes again. */
+  pause(frame: Buffer): () => void {
+    const place: Place = { frame, verdict: "pending" };
+    this.#add(place);
+    return () => this.#decide(place, "none");
+  }
+
   /** Waits for a verdict; the returned function gives it. */
   await(frame: Buffer): (verdict: Verdict) => void {
     const place: Place = { frame, verdict: "pending" };
     this.#add(place);
-    return (verdict) => {
-      if (place.verdict !== "pending") return;
-      place.verdict = verdict;
-      this.#drain();
-    };
+    return (verdict) => this.#decide(place, verdict);
   }
 
   /** Nothing waits any more: the session or its process is gone. */
@@ -51,6 +54,12 @@ export class Lane {
     this.#places.length = 0;
     this.#bytes = 0;
     this.#tell();
+  }
+
+  #decide(place: Place, verdict: Verdict | "none"): void {
+    if (place.verdict !== "pending") return;
+    place.verdict = verdict;
+    this.#drain();
   }
 
   #add(place: Place): void {

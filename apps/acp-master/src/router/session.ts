@@ -88,6 +88,8 @@ export class Session implements AttachedSession {
   replaying: { dropped: number; lastAt: number } | undefined;
   /** What the Helper declared; undefined while it has not said so. */
   presets: readonly Preset[] | undefined;
+  /** It had its time to say so. */
+  presetsAwaited = false;
   preset: string;
   hasOptionalKinds = false;
   hasChildren = false;
