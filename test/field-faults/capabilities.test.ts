@@ -59,7 +59,7 @@ describe("FF-148 foreign capabilities", () => {
     const process = await bay.process();
     a.answer("fs/read_text_file", () => ({ content: "a" }));
     expect((await process.request("fs/read_text_file", { sessionId, path: "/" })).result).toEqual({ content: "a" });
-    await a.close();
+    await bench.leave(a);
     const { error } = await process.request("fs/read_text_file", { sessionId, path: "/" });
     expect(error).toMatchObject({ code: -32601, data: { reason: "no_client" } });
     expect(b.received("fs/read_text_file")).toEqual([]);

@@ -233,7 +233,7 @@ describe("FF-32 unknown-request-no-answer", () => {
     const silent = process.request("_vendor/drain", { sessionId }, undefined, 5000);
     expect((await silent).error?.data.reason).toBe("no_client");
     expect(await client.call("_acp-master/approvals", { sessionId })).toMatchObject({ approvals: [{ sessionId }] });
-    await client.close();
+    await bench.leave(client);
     const { error } = await process.request("_vendor/drain", { sessionId }, undefined, 900);
     expect(error).toMatchObject({ code: -32601, data: { reason: "no_client" } });
     expect(looker.received("_vendor/drain")).toEqual([]);
@@ -382,9 +382,9 @@ describe("FF-38 own-error-32000", () => {
     const turns = Array.from({ length: 17 }, (_, n) => client.prompt(sessionId, `${n}`));
     const { error } = await client.prompt(sessionId, "one too many");
     expect(error).toMatchObject({ code: -32057, data: { reason: "busy" }, message: expect.stringContaining("16") });
-    await client.notify("session/cancel", { sessionId });
     const process = await bay.process();
     const prompt = await process.received("session/prompt");
+    await client.notify("session/cancel", { sessionId });
     await process.received("session/cancel");
     await process.answer(prompt, { stopReason: "cancelled" });
     for (const turn of turns) expect((await turn).result).toEqual({ stopReason: "cancelled" });

@@ -1,4 +1,5 @@
 // One master for a whole file of tests, and for each test a scripted agent that no other test uses. It starts no agent.
+import { eventually } from "./events.ts";
 import type { Loose } from "./lines.ts";
 import { type Master, startMaster } from "./master.ts";
 import type { InitializeOptions, RawClient } from "./raw-client.ts";
@@ -72,6 +73,19 @@ export class Bench implements AsyncDisposable {
       process: (n = 0) => agent.process(n),
       reached: async (client) => void (await client.call(PING, {})),
     };
+  }
+
+  /** Cuts a client off; resolves when the master has seen that it is gone. */
+  async leave(client: RawClient): Promise<void> {
+    const answer = await client.waitFor((message) => message.result?._meta?.["acp-master"] !== undefined);
+    const { clientId } = answer.message.result._meta["acp-master"];
+    await client.close();
+    await using watcher = await this.master.client();
+    await watcher.initialize({ agent: null });
+    await eventually(async () => {
+      const { sessions } = await watcher.call("_acp-master/sessions", {});
+      return sessions.every((row: Loose) => row.clients.every((each: Loose) => each.clientId !== clientId));
+    }, "the master has seen that the client is gone");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

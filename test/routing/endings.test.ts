@@ -156,7 +156,7 @@ describe("session/delete", () => {
     expect((await looker.request("session/delete", { sessionId })).error?.data.reason).toBe("observer");
     const process = await bay.process();
     expect(process.count("session/delete")).toBe(0);
-    await b.close();
+    await bench.leave(b);
     expect(await a.call("session/delete", { sessionId })).toEqual({});
     expect((await process.received("session/delete")).message.params).toEqual({ sessionId });
     expect((await a.prompt(sessionId, "x")).error?.data.reason).toBe("unknown_session");
@@ -166,7 +166,7 @@ describe("session/delete", () => {
     const bay = bench.agent({ initialize: deleting, "session/delete": false });
     const [a, b] = [await bay.client(), await bay.client()];
     const { sessionId } = await a.newSession();
-    await a.close();
+    await bench.leave(a);
     const process = await bay.process();
     const refused = b.request("session/delete", { sessionId });
     await process.fail(await process.received("session/delete"), { code: -32603, message: "locked" });

@@ -120,10 +120,10 @@ describe("the primary client", () => {
     expect(await servedBy("fs/read_text_file")).toBe("full");
     await reader.call("session/resume", { sessionId, ...place() });
     expect(await servedBy("fs/read_text_file")).toBe("full");
-    await full.close();
+    await bench.leave(full);
     expect(await servedBy("fs/read_text_file")).toBe("reader");
     expect(await servedBy("terminal/create")).toBe("no_client");
-    await plain.close();
+    await bench.leave(plain);
     expect(await servedBy("_x/ask")).toBe("reader");
     reader.endInput();
     await reader.ended;
@@ -190,7 +190,7 @@ describe("a terminal", () => {
     await first.call("session/resume", { sessionId, ...place() });
     expect(await outputOf("term-1")).toBe("1");
     expect(await outputOf("term-2")).toBe("2");
-    await first.close();
+    await bench.leave(first);
     for (const method of ["terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release"]) {
       const { error } = await process.request(method, { sessionId, terminalId: "term-1" });
       expect(error, method).toMatchObject({ code: -32058, data: { reason: "client_gone" } });
@@ -213,7 +213,7 @@ describe("a terminal", () => {
     await first.send({ jsonrpc: "2.0", id: wait.message.id, result: { exitCode: 3 } });
     expect((await waiting).result).toEqual({ exitCode: 3 });
     await process.request("terminal/release", { sessionId, terminalId: "t" });
-    await first.close();
+    await bench.leave(first);
     await process.request("terminal/create", { sessionId, command: "c" });
     expect((await process.request("terminal/output", { sessionId, terminalId: "t" })).result.output).toBe("second");
   });
@@ -299,9 +299,7 @@ describe("what names no session", () => {
       expect((await client.next("_x/hello")).message.params).toEqual({ n: 1 });
       await client.next("auth/status_update");
     }
-    await a.close();
-    await process.say("nobody", "x");
-    await bay.reached(b);
+    await bench.leave(a);
     expect((await process.request("_x/ask", {})).result.by).toBe("b");
   });
 
