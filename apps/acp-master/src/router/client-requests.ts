@@ -65,7 +65,6 @@ export function clientNotification(router: Router, client: ClientConnection, env
   if (method === "session/cancel") {
     cancel(router, client, envelope);
   } else if (method === "$/cancel_request") {
-    // Only the asker's own requests are in its map; an unknown id is nobody's.
     const { requestId, bytes } = envelope;
     if (requestId.start >= 0) {
       client.cancelRequest(bytes.toString("latin1", requestId.start, requestId.end));
