@@ -98,6 +98,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   /** The session is a session now: its Helper may start, people may see it. */
   sessionOpened(session: Session): void {
     session.provisional = false;
+    session.presetsAwaited = false;
     this.permissions.sessionOpened(session);
     this.changed(session);
   }
