@@ -1,0 +1,80 @@
+// Gives back the space of what a journal has forgotten: the rest is copied beside it, off the event loop, and takes its
+// place. Frames may be written meanwhile. What is begun and not ended changes nothing.
+
+import { constants } from "node:fs";
+import { type FileHandle, open, rm } from "node:fs/promises";
+import { copyBytes } from "./aside.ts";
+import type { JournalFile } from "./journal-file.ts";
+import type { SessionIndex } from "./session-index.ts";
+
+const WINDOW_BYTES = 1024 * 1024;
+const CAREFUL = constants.O_NOFOLLOW ?? 0;
+const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
+
+/** Afterwards the file begins at position `to`, unless `signal` stopped it. Rejects with the system's error. */
+export async function compact(file: JournalFile, index: SessionIndex, to: number, signal: AbortSignal): Promise<void> {
+  const next = `${file.path}.next`;
+  await rm(next, { force: true });
+  const source = await open(file.path, constants.O_RDONLY | CAREFUL);
+  try {
+    const target = await open(next, CREATE | CAREFUL, 0o600);
+    try {
+      if (signal.aborted || !file.isSame(await source.stat())) return;
+      const copied = await copyFrames(file, source, target, { to, signal });
+      const stat = await target.stat();
+      if (signal.aborted) return;
+      // From here on in one step: nothing is written meanwhile.
+      const { base, written } = file;
+      copyBytes(source.fd, target.fd, { from: copied - base, to: written - base, at: copied - to });
+      moveIn(file, index, { next, to, stat });
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+    await rm(next, { force: true });
+  }
+}
+
+interface Replacement {
+  readonly next: string;
+  readonly to: number;
+  readonly stat: { readonly dev: number; readonly ino: number };
+}
+
+function moveIn(file: JournalFile, index: SessionIndex, { next, to, stat }: Replacement): void {
+  try {
+    index.write({ type: "move", from: file.base, to, bytes: file.written - to });
+    file.replaceBy(next, to, stat);
+  } finally {
+    try {
+      index.write({ type: "base", at: file.base });
+    } catch {
+      // The index is then written anew before the next frame; until then the file's size tells what happened.
+    }
+  }
+}
+
+/** Copies until little is left; returns the position that it reached. */
+async function copyFrames(
+  file: JournalFile,
+  source: FileHandle,
+  target: FileHandle,
+  { to, signal }: { readonly to: number; readonly signal: AbortSignal },
+): Promise<number> {
+  const window = Buffer.allocUnsafe(WINDOW_BYTES);
+  let copied = to;
+  do {
+    while (copied < file.written && !signal.aborted) {
+      const length = Math.min(window.length, file.written - copied);
+      const { bytesRead } = await source.read(window, 0, length, copied - file.base);
+      if (bytesRead === 0) throw Object.assign(new Error(`${file.path} ends too early`), { code: "EIO" });
+      for (let done = 0; done < bytesRead;) {
+        done += (await target.write(window, done, bytesRead - done, copied - to + done)).bytesWritten;
+      }
+      copied += bytesRead;
+    }
+    if (!signal.aborted) await target.sync();
+  } while (file.written - copied > WINDOW_BYTES && !signal.aborted);
+  return copied;
+}

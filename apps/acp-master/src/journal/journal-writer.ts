@@ -1,0 +1,131 @@
+// Writes the journals of a daemon: one write per journal and turn of the event loop, after the clients were served; those
+// that cannot be written are tried again. It knows nothing of sessions.
+
+import { randomBytes } from "node:crypto";
+import { DescriptorCache } from "./descriptor-cache.ts";
+import { Journal, type JournalBounds, type JournalHost } from "./journal.ts";
+import type { SessionFolder } from "./session-folder.ts";
+
+const MIB = 1024 * 1024;
+
+export interface JournalSettings extends JournalBounds {
+  /** What one journal may hold in memory while it cannot be written, and all of them together. */
+  readonly memoryBytes: number;
+  readonly totalMemoryBytes: number;
+  readonly retryMs: number;
+  readonly maxDescriptors: number;
+  /** A file that was not used for so long is closed. */
+  readonly idleMs: number;
+}
+
+export const journalSettings: JournalSettings = {
+  maxBytes: 256 * MIB,
+  pendingBytes: 8 * MIB,
+  memoryBytes: 16 * MIB,
+  totalMemoryBytes: 256 * MIB,
+  retryMs: 1000,
+  maxDescriptors: 128,
+  idleMs: 2000,
+};
+
+/**
+ *     await using writer = new JournalWriter({ report: (what) => log.warn({ what }, "journal") });
+ *     const journal = writer.open(new SessionFolder(places.stateDir, agent, agentId));
+ *     const position = journal.append(frames);
+ */
+export class JournalWriter implements JournalHost, AsyncDisposable {
+  readonly run = randomBytes(4).toString("hex");
+  readonly files: DescriptorCache;
+  readonly bounds: JournalBounds;
+  readonly #settings: JournalSettings;
+  readonly #report: (what: string) => void;
+  readonly #journals = new Set<Journal>();
+  #dirty = new Set<Journal>();
+  readonly #failing = new Set<Journal>();
+  #batch: NodeJS.Immediate | undefined;
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(options: { readonly report: (what: string) => void; readonly settings?: Partial<JournalSettings> }) {
+    this.#settings = { ...journalSettings, ...options.settings };
+    this.#report = options.report;
+    this.bounds = this.#settings;
+    const { maxDescriptors, idleMs } = this.#settings;
+    this.files = new DescriptorCache({ most: maxDescriptors, idleMs });
+  }
+
+  /** Reads nothing yet. One journal per folder at a time. */
+  open(folder: SessionFolder): Journal {
+    const journal = new Journal(folder, this);
+    this.#journals.add(journal);
+    return journal;
+  }
+
+  /** Writes the rest of it and closes it. */
+  async close(journal: Journal): Promise<void> {
+    await journal[Symbol.asyncDispose]();
+    this.#forget(journal);
+  }
+
+  /** Closes it without writing; its folder may be removed then. */
+  async drop(journal: Journal): Promise<void> {
+    this.#forget(journal);
+    await journal.drop();
+  }
+
+  /** Each journal that cannot be written says why and what to do. */
+  get problems(): string[] {
+    return [...this.#failing].flatMap((journal) => journal.problem ?? []);
+  }
+
+  get memoryBytes(): number {
+    const { memoryBytes, totalMemoryBytes } = this.#settings;
+    return Math.min(memoryBytes, Math.floor(totalMemoryBytes / Math.max(1, this.#failing.size)));
+  }
+
+  dirty(journal: Journal): void {
+    this.#dirty.add(journal);
+    this.#batch ??= setImmediate(() => {
+      this.#batch = undefined;
+      this.flush();
+    });
+  }
+
+  failing(journal: Journal): void {
+    this.#failing.add(journal);
+    this.#retry ??= setTimeout(() => this.#tryAgain(), this.#settings.retryMs).unref();
+  }
+
+  recovered(journal: Journal): void {
+    this.#failing.delete(journal);
+  }
+
+  report(what: string): void {
+    this.#report(what);
+  }
+
+  /** Writes at once what is not written yet. */
+  flush(): void {
+    const dirty = this.#dirty;
+    this.#dirty = new Set();
+    for (const journal of dirty) if (journal.problem === undefined) journal.flush();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const journal of Array.from(this.#journals)) await this.close(journal);
+    clearImmediate(this.#batch);
+    clearTimeout(this.#retry);
+    this.files[Symbol.dispose]();
+  }
+
+  #tryAgain(): void {
+    this.#retry = undefined;
+    for (const journal of Array.from(this.#failing)) journal.flush();
+    if (this.#failing.size > 0) this.#retry ??= setTimeout(() => this.#tryAgain(), this.#settings.retryMs).unref();
+  }
+
+  #forget(journal: Journal): void {
+    this.#journals.delete(journal);
+    this.#dirty.delete(journal);
+    this.#failing.delete(journal);
+  }
+}

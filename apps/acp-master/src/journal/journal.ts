@@ -1,0 +1,388 @@
+// What the clients of one session saw, in its file: appended to in memory first, written in batches, read from wherever it
+// is. Positions only grow. When the disk fails it goes on in memory within a bound. It knows no clients.
+
+import type { SessionLog } from "../router/session-log.ts";
+import { compact } from "./compaction.ts";
+import type { DescriptorCache } from "./descriptor-cache.ts";
+import { type OpenedTicket, type SettledTicket, SNAPSHOT_KINDS, type SnapshotKind } from "./index-lines.ts";
+import type { IndexState } from "./index-state.ts";
+import { JournalFile } from "./journal-file.ts";
+import { journalPath, type KeptJournal, readKeptJournal } from "./kept-journal.ts";
+import { errorCode } from "../config/error-code.ts";
+import { PendingFrames } from "./pending-frames.ts";
+import type { SessionFolder } from "./session-folder.ts";
+import type { SessionIndex } from "./session-index.ts";
+import { trimPosition } from "./trim-position.ts";
+
+const LF = 0x0a;
+/** So long after a failure to give back space it is not tried again. */
+const COMPACT_AGAIN_MS = 60_000;
+
+export interface JournalBounds {
+  /** One journal; beyond it the oldest whole turns go. */
+  readonly maxBytes: number;
+  /** Not yet written; beyond it an append writes at once. */
+  readonly pendingBytes: number;
+}
+
+/** What all journals of a daemon share. */
+export interface JournalHost {
+  /** Names this run of the daemon. */
+  readonly run: string;
+  readonly bounds: JournalBounds;
+  readonly files: DescriptorCache;
+  /** How much one journal may hold in memory while it cannot be written. */
+  readonly memoryBytes: number;
+  /** Its `flush` is due soon. */
+  dirty(journal: Journal): void;
+  /** It cannot be written; its `flush` is tried again later. */
+  failing(journal: Journal): void;
+  recovered(journal: Journal): void;
+  /** Something that was found amiss and dealt with. Paths, numbers and system codes only. */
+  report(what: string): void;
+}
+
+interface Loaded {
+  readonly index: SessionIndex;
+  readonly state: IndexState;
+  readonly pending: PendingFrames;
+}
+
+export class Journal implements SessionLog {
+  readonly folder: SessionFolder;
+  readonly #host: JournalHost;
+  readonly #file: JournalFile;
+  #loaded: Loaded | undefined;
+  #begins = false;
+  #runWritten = false;
+  #problem: string | undefined;
+  #closed = false;
+  #compaction: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
+  #compactAfter = 0;
+
+  /** Touches nothing until it is first used. */
+  constructor(folder: SessionFolder, host: JournalHost) {
+    this.folder = folder;
+    this.#host = host;
+    this.#file = new JournalFile(journalPath(folder.path), host.files, () => this.#rest());
+  }
+
+  get start(): number {
+    return this.#open().state.start;
+  }
+
+  get end(): number {
+    return this.#open().pending.end;
+  }
+
+  /** What is wrong and what to do, while it lasts. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Reads and checks what is on disk in slices, so that the first use does not hold up others. Needs not be called. */
+  async prepare(): Promise<void> {
+    if (this.#loaded !== undefined) return;
+    const steps = readKeptJournal(this.folder.path);
+    let step = steps.next();
+    while (step.done !== true) {
+      await new Promise((resolve) => setImmediate(resolve));
+      step = steps.next();
+    }
+    // Whoever could not wait has read it too.
+    if (this.#loaded === undefined) this.#take(step.value);
+  }
+
+  append(frames: Buffer): number {
+    const { pending } = this.#begun();
+    pending.append(frames);
+    if (this.#problem !== undefined || this.#closed) this.#shed();
+    else if (pending.length > this.#host.bounds.pendingBytes) this.flush();
+    else this.#host.dirty(this);
+    return pending.end;
+  }
+
+  read(from: number, to: number, maxBytes: number): Buffer[] {
+    const { state, pending } = this.#open();
+    const last = Math.min(to, pending.end);
+    if (from < state.start || from >= last) return [];
+    if (from >= pending.start) return pending.read(from, last, maxBytes);
+    const found = this.#file.read(from, Math.min(last, pending.start), maxBytes);
+    if (found === undefined) {
+      this.#unreadable();
+      return [];
+    }
+    const next = from + found.length;
+    if (next < pending.start || next >= last || found.length >= maxBytes) return [found];
+    return [found, ...pending.read(next, last, maxBytes - found.length)];
+  }
+
+  turnBoundary(): void {
+    const { index, state, pending } = this.#begun();
+    if (pending.end === 0 || state.turns.at(-1) === pending.end) return;
+    index.note({ type: "turn", at: pending.end, time: Date.now() });
+    this.#noted();
+  }
+
+  trim(keepFrom: number): void {
+    const { index, state, pending } = this.#open();
+    const { maxBytes } = this.#host.bounds;
+    if (pending.end - state.start > maxBytes) {
+      const { start, turns } = state;
+      const { whole, inTurn } = trimPosition({ start, end: pending.end, turns, maxBytes, keepFrom });
+      // An index that was not written with this journal may name any place.
+      const cut = this.#boundaryFrom(inTurn ?? whole);
+      if (cut > start && cut <= keepFrom) {
+        index.note({ type: "start", at: cut });
+        this.#noted();
+      }
+    }
+    if (state.start - this.#file.base > maxBytes / 4) this.#compact();
+  }
+
+  /** The frame of [position, position + length) is the latest of its kind. Kinds that late joiners do not get are ignored. */
+  noteSnapshot(kind: string, position: number, length: number): void {
+    if (!isSnapshotKind(kind)) return;
+    this.#begun().index.note({ type: "snapshot", kind, at: position, bytes: length });
+    this.#noted();
+  }
+
+  /** The latest frame of that kind; undefined: there is none, or it was forgotten. */
+  snapshot(kind: SnapshotKind): Buffer | undefined {
+    const place = this.#open().state.snapshots.get(kind);
+    if (place === undefined) return undefined;
+    const bytes = Buffer.concat(this.read(place.position, place.position + place.length, place.length));
+    return bytes.length > 0 && bytes.indexOf(LF) === place.length - 1 ? bytes : undefined;
+  }
+
+  /** Tickets that were opened and not settled. At the start of a daemon these are the former run's. */
+  get openTickets(): readonly OpenedTicket[] {
+    return [...this.#open().state.tickets.values()];
+  }
+
+  /** Whether it is in the index; in memory it counts in any case. */
+  recordOpening(ticket: OpenedTicket): boolean {
+    return this.#writeLine({ type: "opening", ...ticket });
+  }
+
+  /** As `recordOpening`. */
+  recordDecision(ticket: SettledTicket): boolean {
+    return this.#writeLine({ type: "decision", ...ticket });
+  }
+
+  /** With a position, names a place for `resumable`. */
+  get run(): string {
+    return this.#open().state.runs.at(-1)?.run ?? this.#host.run;
+  }
+
+  /** Whether a client that saw everything before `position`, in that run, can go on from there. */
+  resumable(run: string, position: number): boolean {
+    const { state, pending } = this.#open();
+    if (!Number.isSafeInteger(position) || position < state.start || position > pending.end) return false;
+    return state.holds(run, position) && this.#boundaryFrom(position) === position;
+  }
+
+  /** Writes what is not written yet; false: not all of it could be. */
+  flush(): boolean {
+    if (this.#loaded === undefined || this.#closed) return true;
+    const { index, pending } = this.#loaded;
+    try {
+      if (pending.length > 0) this.#writeFrames(this.#loaded);
+      if (index.isDirty) {
+        this.folder.ensure();
+        this.#writeRun(this.#loaded);
+        index.flush();
+      }
+    } catch (error) {
+      this.#failed(error);
+      return false;
+    }
+    if (this.#problem !== undefined) {
+      this.#problem = undefined;
+      this.#host.recovered(this);
+    }
+    return true;
+  }
+
+  /** Writes the rest and closes; nothing is written afterwards. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stopCompaction();
+    this.flush();
+    this.#rest();
+    this.#end();
+  }
+
+  /** Closes without writing: the folder is about to be removed. */
+  async drop(): Promise<void> {
+    this.#end();
+    await this.#stopCompaction();
+  }
+
+  #open(): Loaded {
+    if (this.#loaded !== undefined) return this.#loaded;
+    const steps = readKeptJournal(this.folder.path);
+    let step = steps.next();
+    while (step.done !== true) step = steps.next();
+    return this.#take(step.value);
+  }
+
+  /** Something of this run is to be kept. */
+  #begun(): Loaded {
+    const loaded = this.#open();
+    if (!this.#begins) {
+      this.#begins = true;
+      loaded.state.apply({ type: "run", run: this.#host.run, at: loaded.pending.end, time: Date.now() });
+    }
+    return loaded;
+  }
+
+  #take({ index, base, goodBytes, torn, identity, findings }: KeptJournal): Loaded {
+    const { state } = index;
+    this.#file.found(base, goodBytes, torn, identity);
+    this.#loaded = { index, state, pending: new PendingFrames(base + goodBytes) };
+    for (const finding of findings) this.#host.report(finding);
+    if (state.start > base) state.start = this.#boundaryFrom(state.start);
+    return this.#loaded;
+  }
+
+  #noted(): void {
+    if (this.#problem === undefined && !this.#closed) this.#host.dirty(this);
+  }
+
+  #writeFrames({ index, state, pending }: Loaded): void {
+    if (pending.start > this.#file.written) {
+      // Frames between the file's and these were forgotten while it could not be written.
+      this.#startOver(pending.start, this.#file.path.replace(/ndjson$/, "cut"));
+    }
+    const ensureFolder = (): void => this.folder.ensure();
+    const finding = this.#file.makeReady(ensureFolder);
+    if (finding !== "intact") {
+      const lost = finding === "lost" || finding.lost;
+      const kept = finding === "lost" ? "" : `; what it was is in ${finding.keptAs}`;
+      const what = lost ? `was removed or replaced, and goes on at position ${pending.start}` : "was written by others";
+      this.#host.report(`${this.#file.path} ${what}${kept}`);
+      if (lost) {
+        this.#startOver(pending.start);
+        this.#file.makeReady(ensureFolder);
+      }
+    }
+    this.#writeRun({ index, state, pending });
+    try {
+      this.#file.write(pending.pieces);
+    } finally {
+      pending.forget(this.#file.written);
+    }
+  }
+
+  /** The index says where this run begins before anything of it is on disk. */
+  #writeRun({ index, state }: Loaded): void {
+    index.settle();
+    const run = state.runs.at(-1);
+    if (!this.#begins || this.#runWritten || run === undefined) return;
+    index.write({ type: "run", ...run });
+    this.#runWritten = true;
+  }
+
+  #startOver(position: number, keepAs?: string): void {
+    const { index, state } = this.#open();
+    this.#compaction?.stop.abort();
+    this.#file.startOver(position, keepAs);
+    state.startOver(position);
+    index.mustRewrite();
+  }
+
+  #writeLine(line: Parameters<SessionIndex["write"]>[0]): boolean {
+    const { index } = this.#open();
+    if (this.#closed) return false;
+    try {
+      this.folder.ensure();
+      index.write(line);
+      return true;
+    } catch (error) {
+      this.#failed(error);
+      return false;
+    }
+  }
+
+  #failed(error: unknown): void {
+    const mebibytes = Math.round(this.#host.memoryBytes / 1024 / 1024);
+    this.#problem =
+      `${this.folder.path} cannot be written (${errorCode(error)}). The session goes on in memory, with its last ${mebibytes} MiB at most. ` +
+      "Free space there, or make the folder writable; nothing needs to be restarted.";
+    this.#host.failing(this);
+    this.#shed();
+  }
+
+  /** Keeps to the bound of memory: the oldest whole turns go, and with them all before; far over it also parts of one. */
+  #shed(): void {
+    const { state, pending } = this.#open();
+    const { memoryBytes } = this.#host;
+    if (pending.length <= memoryBytes) return;
+    const least = pending.end - memoryBytes;
+    const turn = state.turns.find((each) => each >= least && each < pending.end);
+    const cut = turn ?? (pending.length > 2 * memoryBytes ? pending.boundaryFrom(least) : undefined);
+    if (cut === undefined) return;
+    pending.forget(cut);
+    state.forgetBefore(cut);
+  }
+
+  /** What is in the file cannot be had; who reads goes on with what is in memory. */
+  #unreadable(): void {
+    const { state, pending } = this.#open();
+    if (state.start >= pending.start) return;
+    this.#host.report(
+      `${this.#file.path} cannot be read any more; what it held before position ${pending.start} is not shown`,
+    );
+    state.start = pending.start;
+  }
+
+  #boundaryFrom(position: number): number {
+    const { pending } = this.#open();
+    if (position >= pending.start) return pending.boundaryFrom(position);
+    return this.#file.boundaryFrom(position) ?? pending.start;
+  }
+
+  #compact(): void {
+    const { index, state, pending } = this.#open();
+    if (this.#compaction || this.#problem !== undefined || this.#closed || Date.now() < this.#compactAfter) return;
+    if (state.start > pending.start && !this.flush()) return;
+    const stop = new AbortController();
+    const done = compact(this.#file, index, state.start, stop.signal)
+      .catch((error: unknown) => {
+        this.#compactAfter = Date.now() + COMPACT_AGAIN_MS;
+        this.#host.report(`${this.#file.path} could not be shortened (${errorCode(error)}); it is tried again later`);
+      })
+      .finally(() => {
+        this.#compaction = undefined;
+      });
+    this.#compaction = { stop, done };
+  }
+
+  async #stopCompaction(): Promise<void> {
+    this.#compaction?.stop.abort();
+    await this.#compaction?.done;
+  }
+
+  /** Nobody uses it at the moment: if nobody changes it either, it need not be checked when it is next read. */
+  #rest(): void {
+    if (this.#loaded === undefined || this.#closed || this.#problem !== undefined) return;
+    const { index, state, pending } = this.#loaded;
+    if (pending.length > 0 || this.#compaction) return;
+    try {
+      const mark = this.#file.mark();
+      if (mark === undefined || (mark.bytes === state.rest?.bytes && mark.modified === state.rest.modified)) return;
+      index.write({ type: "rest", ...mark });
+    } catch {
+      // Without the mark it is only checked once more.
+    }
+  }
+
+  #end(): void {
+    this.#closed = true;
+    this.#file.close();
+  }
+}
+
+function isSnapshotKind(kind: string): kind is SnapshotKind {
+  return SNAPSHOT_KINDS.some((each) => each === kind);
+}
