@@ -305,10 +305,7 @@ export class Journal implements SessionLog {
   }
 
   #failed(error: unknown): void {
-    const mebibytes = Math.round(this.#host.memoryBytes / 1024 / 1024);
-    this.#problem =
-      `${this.folder.path} cannot be written (${errorCode(error)}). The session goes on in memory, with its last ${mebibytes} MiB at most. ` +
-      "Free space there, or make the folder writable; nothing needs to be restarted.";
+    this.#problem = problemText(this.folder.path, errorCode(error), this.#host.memoryBytes);
     this.#host.failing(this);
     this.#shed();
   }
@@ -385,4 +382,15 @@ export class Journal implements SessionLog {
 
 function isSnapshotKind(kind: string): kind is SnapshotKind {
   return SNAPSHOT_KINDS.some((each) => each === kind);
+}
+
+function problemText(folder: string, code: string, memoryBytes: number): string {
+  const remedy =
+    code === "in_the_way" || code === "ENOTDIR" || code === "ELOOP"
+      ? "Remove what stands in its place"
+      : "Free space there, or make the folder writable";
+  return (
+    `The journal in ${folder} cannot be written (${code}). The session goes on in memory, with its last ` +
+    `${Math.ceil(memoryBytes / 1024 / 1024)} MiB at most. ${remedy}; nothing needs to be restarted.`
+  );
 }

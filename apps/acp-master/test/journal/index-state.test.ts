@@ -1,4 +1,15 @@
-import fc from "fast-check";
+import {
+  type Arbitrary,
+  array,
+  assert,
+  constant,
+  constantFrom,
+  nat,
+  oneof,
+  property,
+  record,
+  string,
+} from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeLine, encodeLine, type IndexLine, SNAPSHOT_KINDS } from "../../src/journal/index-lines.ts";
 import { IndexState } from "../../src/journal/index-state.ts";
@@ -11,36 +22,36 @@ function folded(lines: readonly IndexLine[]): IndexState {
 
 const run = (name: string, at: number): IndexLine => ({ type: "run", run: name, at, time: 1 });
 
-const anyLine: fc.Arbitrary<IndexLine> = fc.oneof(
-  fc.record({ type: fc.constant("turn" as const), at: fc.nat(10_000) }),
-  fc.record({
-    type: fc.constant("snapshot" as const),
-    kind: fc.constantFrom(...SNAPSHOT_KINDS),
-    at: fc.nat(10_000),
-    bytes: fc.nat(100),
+const anyLine: Arbitrary<IndexLine> = oneof(
+  record({ type: constant("turn" as const), at: nat(10_000) }),
+  record({
+    type: constant("snapshot" as const),
+    kind: constantFrom(...SNAPSHOT_KINDS),
+    at: nat(10_000),
+    bytes: nat(100),
   }),
-  fc.record({ type: fc.constant("base" as const), at: fc.nat(100) }),
-  fc.record({
-    type: fc.constant("opening" as const),
-    approvalId: fc.constantFrom("a", "b", "c"),
-    toolCallId: fc.string(),
-    options: fc.array(fc.record({ optionId: fc.string(), kind: fc.string() }), { maxLength: 3 }),
-    paramsDigest: fc.string(),
-    openedAt: fc.nat(),
+  record({ type: constant("base" as const), at: nat(100) }),
+  record({
+    type: constant("opening" as const),
+    approvalId: constantFrom("a", "b", "c"),
+    toolCallId: string(),
+    options: array(record({ optionId: string(), kind: string() }), { maxLength: 3 }),
+    paramsDigest: string(),
+    openedAt: nat(),
   }),
-  fc.record({
-    type: fc.constant("decision" as const),
-    approvalId: fc.constantFrom("a", "b", "c"),
-    result: fc.string(),
-    by: fc.string(),
-    settledAt: fc.nat(),
+  record({
+    type: constant("decision" as const),
+    approvalId: constantFrom("a", "b", "c"),
+    result: string(),
+    by: string(),
+    settledAt: nat(),
   }),
 );
 
 describe("IndexState", () => {
   it("says the same after it was written in its shortest form", () => {
-    fc.assert(
-      fc.property(fc.array(anyLine, { maxLength: 700 }), (lines) => {
+    assert(
+      property(array(anyLine, { maxLength: 700 }), (lines) => {
         const state = folded([run("r1", 0), ...lines]);
         const written = state.lines().map((line) => decodeLine(encodeLine(line))!);
         expect(folded(written)).toEqual(state);

@@ -2,7 +2,18 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
-import fc from "fast-check";
+import {
+  type Arbitrary,
+  array,
+  assert,
+  asyncProperty,
+  constant,
+  constantFrom,
+  integer,
+  nat,
+  oneof,
+  record,
+} from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Journal } from "../../src/journal/journal.ts";
 import { JournalWriter } from "../../src/journal/journal-writer.ts";
@@ -15,26 +26,26 @@ type Step =
   | { readonly do: "attach"; readonly at: number }
   | { readonly do: "snapshot"; readonly length: number };
 
-const step: fc.Arbitrary<Step> = fc.oneof(
+const step: Arbitrary<Step> = oneof(
   {
     weight: 8,
-    arbitrary: fc.record({
-      do: fc.constant("append" as const),
-      lengths: fc.array(fc.oneof(fc.nat(500), fc.nat(6000)), { minLength: 1, maxLength: 8 }),
+    arbitrary: record({
+      do: constant("append" as const),
+      lengths: array(oneof(nat(500), nat(6000)), { minLength: 1, maxLength: 8 }),
     }),
   },
-  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("turn" as const, "trim" as const, "loop" as const) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("reopen" as const, "wait" as const) }) },
+  { weight: 4, arbitrary: record({ do: constantFrom("turn" as const, "trim" as const, "loop" as const) }) },
+  { weight: 1, arbitrary: record({ do: constantFrom("reopen" as const, "wait" as const) }) },
   {
     weight: 5,
-    arbitrary: fc.record({
-      do: fc.constant("read" as const),
-      at: fc.nat(),
-      maxBytes: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 50_000 })),
+    arbitrary: record({
+      do: constant("read" as const),
+      at: nat(),
+      maxBytes: oneof(integer({ min: 1, max: 300 }), integer({ min: 1, max: 50_000 })),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("attach" as const), at: fc.nat() }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("snapshot" as const), length: fc.nat(400) }) },
+  { weight: 2, arbitrary: record({ do: constant("attach" as const), at: nat() }) },
+  { weight: 2, arbitrary: record({ do: constant("snapshot" as const), length: nat(400) }) },
 );
 
 class Model {
@@ -141,6 +152,6 @@ async function play(steps: readonly Step[]): Promise<void> {
 
 describe("Journal", () => {
   it("gives equal bytes at every cursor through appends, trims and restarts in any order", async () => {
-    await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 120 }), play), { numRuns: 50 });
+    await assert(asyncProperty(array(step, { minLength: 5, maxLength: 120 }), play), { numRuns: 50 });
   }, 60_000);
 });

@@ -44,6 +44,14 @@ async function record(state: StateFolder, ...frames: Buffer[]): Promise<void> {
   for (const each of frames) journal.append(each);
 }
 
+const ticket = (approvalId: string) => ({
+  approvalId,
+  toolCallId: "t1",
+  options: [{ optionId: "yes", kind: "allow_once" }],
+  paramsDigest: "d",
+  openedAt: 5,
+});
+
 describe("Journal", () => {
   it("answers with the position at once and writes once after the clients were served", async () => {
     using state = new StateFolder();
@@ -127,13 +135,6 @@ describe("Journal", () => {
 
   it("remembers tickets that nobody settled, as ids and kinds", async () => {
     using state = new StateFolder();
-    const ticket = (approvalId: string) => ({
-      approvalId,
-      toolCallId: "t1",
-      options: [{ optionId: "yes", kind: "allow_once" }],
-      paramsDigest: "d",
-      openedAt: 5,
-    });
     {
       await using writer = writerOf();
       const journal = writer.open(state.session());

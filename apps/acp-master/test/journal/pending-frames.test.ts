@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { array, assert, integer, nat, property } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PendingFrames } from "../../src/journal/pending-frames.ts";
 import { frame } from "./state-folder.ts";
@@ -13,12 +13,12 @@ describe("PendingFrames", () => {
   });
 
   it("gives whole frames only, at least one and then as many as fit", () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.integer({ min: 0, max: 9000 }), { minLength: 1, maxLength: 40 }),
-        fc.nat(),
-        fc.integer({ min: 1, max: 20_000 }),
-        fc.nat(),
+    assert(
+      property(
+        array(integer({ min: 0, max: 9000 }), { minLength: 1, maxLength: 40 }),
+        nat(),
+        integer({ min: 1, max: 20_000 }),
+        nat(),
         (lengths, at, maxBytes, forgotten) => {
           const pending = new PendingFrames(7);
           const frames = lengths.map((length, n) => frame(n, length));
