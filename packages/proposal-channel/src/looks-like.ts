@@ -64,7 +64,7 @@ interface Dialect {
   readonly assignments: boolean;
 }
 
-const posix: Dialect = { escape: "\\", separators: /[|;\r\n&(]/, assignments: true };
+const posix: Dialect = { escape: "\\", separators: /[|;\r\n&()`]/, assignments: true };
 const powershell: Dialect = { escape: "`", separators: /[|;\r\n]|&&/, assignments: false };
 
 /** Skips blanks, one leading `&`, and words that only set a variable. */
