@@ -85,8 +85,12 @@ describe("session/close", () => {
     expect(close.message.params).toEqual({ sessionId, _meta: { n: 1 } });
     // This agent never answers the prompt that it dropped.
     await process.answer(close, { _meta: { closed: 1 } });
-    expect((await running).result).toEqual(cancelled);
-    expect((await closing).result).toEqual({ _meta: { closed: 1 } });
+    const ended = await running;
+    expect(ended.result).toEqual(cancelled);
+    const closed = await closing;
+    expect(closed.result).toEqual({ _meta: { closed: 1 } });
+    const order = a.lines.all.map(({ message }) => message);
+    expect(order.indexOf(ended)).toBeLessThan(order.indexOf(closed));
     const prompt = process.lines.all.find(({ message }) => message.method === "session/prompt");
     await process.answer(prompt!, cancelled);
     await bay.reached(a);
