@@ -93,7 +93,8 @@ describe("compare", () => {
   it("finds other bytes beside a member that was put in", () => {
     const put = retold(8, (text) => text.replace('"end_turn"', '"end_turn","more":[{}]'));
     expect(found(put)).toEqual(["to client · changed · answer to session/prompt · /result/more"]);
-    expect(found(put.with(8, { ...put[8]!, text: put[8]!.text.replace(":7", ": 7").replace(": 7", ":7 ") }))).toEqual([
+    const respelled = retold(8, (text) => text.replace('"end_turn"', '"end\\u005fturn","more":[{}]'));
+    expect(found(respelled)).toEqual([
       "to client · changed · answer to session/prompt · /result/more",
       "to client · spelled · answer to session/prompt",
     ]);

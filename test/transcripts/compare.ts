@@ -127,12 +127,11 @@ function differencesOf(direction: Direction, direct: Named | undefined, through:
   return [...changed, { ...about, kind: "spelled", path: "", direct: direct.text, through: through.text }];
 }
 
-/** `longer` is `text` with something put in at one place. */
+/** Every character of `text` stands in `longer`, in order: things were put in, nothing was taken out. */
 function hasInside(longer: string, text: string): boolean {
-  let head = 0;
-  while (head < text.length && text[head] === longer[head]) head++;
-  const tail = text.slice(head);
-  return longer.length >= text.length && longer.endsWith(tail);
+  let at = 0;
+  for (const character of longer) if (text.startsWith(character, at)) at += character.length;
+  return at === text.length;
 }
 
 function changesOf(direct: Loose, through: Loose, path: string): Pick<Difference, "path" | "direct" | "through">[] {

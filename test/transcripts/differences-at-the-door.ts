@@ -23,7 +23,8 @@ export const atTheDoor: readonly Allowed[] = [
       one.message === "answer to initialize" &&
       one.path === "/result/agentCapabilities/sessionCapabilities" &&
       one.direct === undefined &&
-      JSON.stringify(one.through) === '{"list":{},"resume":{},"close":{}}',
+      hasKeys(one.through, "list", "resume", "close") &&
+      Object.values(one.through).every((each) => JSON.stringify(each) === "{}"),
   },
   {
     name: "the agent is initialised by the master",

@@ -147,7 +147,7 @@ export const ofSessions: readonly Allowed[] = [
     pairs: every,
     covers: (one) =>
       one.kind === "spelled" &&
-      (/^answer to (initialize|session\/list)$/.test(one.message) ||
+      (one.message === "answer to session/list" ||
         (/^answer to session\/(load|resume)$/.test(one.message) &&
           one.of.direct?.result.modes.currentModeId === modeOfTheJoined)),
   },
