@@ -6,10 +6,11 @@ import type { Socket } from "node:net";
 import { Envelope, FrameReader, FrameWriter, peek, readString } from "@acp-master/wire";
 import { fault, INVALID_REQUEST, PARSE_ERROR, type RpcError } from "../protocol/reasons.ts";
 import { type ClientCapabilities, clientCapabilities } from "./client-capabilities.ts";
-import { errorFrame, notificationFrame, requestFrame, resultFrame } from "./message.ts";
+import { errorFrame, json, notificationFrame, requestFrame, resultFrame } from "./message.ts";
 import type { Attachment } from "./attachment.ts";
 import { Outbox } from "./outbox.ts";
 
+const CLOSING = "_acp-master/closing";
 const CLOSE_MS = 2000;
 const MAX_BAD_LINES = 20;
 /** Before `initialize`: what speaks HTTP or its like sends a head of lines that are no JSON, and then perhaps one that is. */
@@ -112,6 +113,7 @@ export class ClientConnection {
             fault("frame_too_long", `A line of over ${limit} bytes was received; the connection is closed.`),
           ),
         );
+        this.notify(CLOSING, json({ reason: `it sent a line of over ${limit} bytes` }));
         this.#end();
       },
       ended: (cause) => this.#inputEnded(cause),
@@ -212,7 +214,7 @@ export class ClientConnection {
   drop(reason: string): void {
     if (this.closed) return;
     this.outbox.clear();
-    this.#writer.write(notificationFrame("_acp-master/closing", Buffer.from(JSON.stringify({ reason }))));
+    this.#writer.write(notificationFrame(CLOSING, json({ reason })));
     this.close();
   }
 

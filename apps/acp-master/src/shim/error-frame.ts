@@ -21,7 +21,12 @@ export function unreachable(message: string): UnreachableError {
   return { code: -32065, message, data: { reason: "no_daemon" } };
 }
 
-export function lostDaemon(): RpcError {
+/** `closed`: why the daemon, which still runs, has closed this connection. */
+export function lostDaemon(closed?: string): RpcError {
+  if (closed !== undefined) {
+    const message = `The acp-master daemon closed this connection before it answered: ${closed}. Connect again and load the session.`;
+    return fault("daemon_restarted", message);
+  }
   return fault(
     "daemon_restarted",
     "The acp-master daemon ended before it answered. Connect again and load the session: what it did until then is kept.",

@@ -68,9 +68,9 @@ class Relay {
     this.#fromEditor = new FrameReader(stdio.input, longestFrame, {
       frame: (bytes, start, end) => this.#editorFrame(bytes, start, end),
       chunkEnd: () => {
-        if (this.#refusing && this.#editorSpoke) return void this.#end(1, undefined);
         this.#masterRun.flush();
-        if (this.#toMaster.congested) this.#fromEditor.pause();
+        if (this.#refusing && this.#editorSpoke) void this.#end(1, undefined);
+        else if (this.#toMaster.congested) this.#fromEditor.pause();
       },
       tooLong: () => void this.#end(1, "The editor sent a message that no daemon would take; it is cut off."),
       ended: () => this.#editorIsDone(),
@@ -139,7 +139,8 @@ class Relay {
     if (this.#ending || this.#refusing) return;
     if (!this.#editorSpoke && !this.#editorEnded) return this.#refuseFirst();
     const lost = this.#unanswered.take();
-    for (const id of lost) this.#toEditor.write(errorFrame(id, lostDaemon()));
+    const closedFor = this.#closedFor;
+    for (const id of lost) this.#toEditor.write(errorFrame(id, lostDaemon(closedFor)));
     if (this.#editorEnded && lost.length === 0) await this.#end(0, undefined);
     else await this.#end(1, this.#whyGone());
   }
@@ -151,7 +152,13 @@ class Relay {
     this.#patience = setTimeout(() => void this.#end(1, undefined), patienceMs);
   }
 
+  /** What the daemon had against this connection; it itself goes on. */
+  get #closedFor(): string | undefined {
+    return this.#closingReason === "stop" || this.#closingReason === "restart" ? undefined : this.#closingReason;
+  }
+
   #whyGone(): string {
+    if (this.#closedFor !== undefined) return `The daemon closed this connection: ${this.#closedFor}.`;
     switch (this.#closingReason) {
       case "stop":
         return "The daemon was stopped. The next connect starts it again.";
