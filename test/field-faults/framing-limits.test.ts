@@ -7,6 +7,9 @@ import { OneMaster, ways } from "./one-master.ts";
 const MIB = 1024 * 1024;
 const LIMIT = 32 * MIB;
 const DEEP = 100_000;
+/** Tens of MiB take their time on a busy machine. */
+const PATIENT_MS = 60_000;
+const options = { timeout: 3 * PATIENT_MS };
 
 let one: OneMaster;
 
@@ -33,33 +36,37 @@ function updateOf(sessionId: string, bytes: number): [string, number, string] {
 }
 
 describe("a long line", () => {
-  it.each(ways)("of an agent up to the limit of 32 MiB reaches the client on the %s whole (FF-3)", async (way) => {
-    await using talk = await one.talk("plain", { way });
-    const { client, sessionId, process } = talk;
-    for (const bytes of [200 * 1024, MIB, 8 * MIB, LIMIT]) {
-      const arrived = client.next("session/update", 20_000);
-      await process.sendFilled(...updateOf(sessionId, bytes));
-      const line = await arrived;
-      expect(line.bytes.length).toBe(bytes);
-      expect(/^x+$/.test(line.message.params.update.content[0].content.text)).toBe(true);
-    }
-  });
+  it.each(ways)(
+    "of an agent up to the limit of 32 MiB reaches the client on the %s whole (FF-3)",
+    options,
+    async (way) => {
+      await using talk = await one.talk("plain", { way });
+      const { client, sessionId, process } = talk;
+      for (const bytes of [200 * 1024, 8 * MIB, LIMIT]) {
+        const arrived = client.next("session/update", PATIENT_MS);
+        await process.sendFilled(...updateOf(sessionId, bytes));
+        const line = await arrived;
+        expect(line.bytes.length).toBe(bytes);
+        expect(/^x+$/.test(line.message.params.update.content[0].content.text)).toBe(true);
+      }
+    },
+  );
 
-  it.each(ways)("of a client on the %s reaches the agent whole (FF-3)", async (way) => {
+  it.each(ways)("of a client on the %s reaches the agent whole (FF-3)", options, async (way) => {
     await using talk = await one.talk("plain", { way, capabilities: { fs: { readTextFile: true } } });
     const { client, sessionId, process } = talk;
     const content = "é".repeat(6 * MIB);
     client.answer("fs/read_text_file", () => ({ content }));
-    const answer = await process.request("fs/read_text_file", { sessionId, path: "/x" }, undefined, 20_000);
+    const answer = await process.request("fs/read_text_file", { sessionId, path: "/x" }, undefined, PATIENT_MS);
     expect(answer.result.content === content).toBe(true);
   });
 
-  it("of an agent over the limit ends that agent with a clear error and nobody else (FF-3)", async () => {
+  it("of an agent over the limit ends that agent with a clear error and nobody else (FF-3)", options, async () => {
     await using beside = await one.talk("other");
     await using talk = await one.talk("big");
     const { client, sessionId, process } = talk;
     const other = await client.newSession({ _meta: { "acp-master": { agent: "other" } } });
-    const turn = client.prompt(sessionId, "go");
+    const turn = client.prompt(sessionId, "go", PATIENT_MS);
     await process.received("session/prompt");
     // It is cut off before the end, so the rest may find nobody.
     void process.sendFilled(...updateOf(sessionId, LIMIT + 1)).catch(() => {});
@@ -73,6 +80,7 @@ describe("a long line", () => {
 
   it.each(ways)(
     "of a client over the limit closes that connection on the %s with a clear error (FF-3)",
+    options,
     async (way) => {
       await using beside = await one.talk("other");
       await using talk = await one.talk("other", { way });
@@ -85,18 +93,26 @@ describe("a long line", () => {
         Buffer.from('"]}}\n'),
       ]);
       void client.send(line);
-      await within(client.ended, "the connection is closed");
+      await within(client.ended, "the connection is closed", PATIENT_MS);
       const told = client.lines.all.find(({ message }) => message.id === null)?.message.error;
       expect(told?.data.reason).toBe("frame_too_long");
       expect(told?.message).toContain(String(LIMIT));
+      if (client.program) {
+        const own = client.lines.all.find(({ message }) => message.id === "much")?.message.error;
+        expect(own?.message).toContain(String(LIMIT));
+        await client.program.exited;
+        expect(client.program.stderr).toContain(String(LIMIT));
+      }
       expect(
         process.lines.all.some(({ message }) => message.params?.sessionId === sessionId && message.params.prompt),
       ).toBe(false);
       // A line without an end is not waited for either.
       await using endless = await one.connection();
       void endless.send(Buffer.alloc(LIMIT + 2, "{"));
-      expect((await endless.next((message) => message.id === null)).message.error?.data.reason).toBe("frame_too_long");
-      await within(endless.ended, "the connection is closed");
+      expect((await endless.next((message) => message.id === null, PATIENT_MS)).message.error?.data.reason).toBe(
+        "frame_too_long",
+      );
+      await within(endless.ended, "the connection is closed", PATIENT_MS);
       // Everybody else, the session and its agent go on; the session can be taken up again.
       await answers(beside.client, beside.sessionId);
       await using again = await one.client("other");
@@ -128,13 +144,15 @@ describe("very deep nesting", () => {
     async (way) => {
       await using beside = await one.talk("other");
       const { pid } = one.master;
+      await using shared = await one.client("other", { way });
       for (const [method, params] of places) {
-        await using client =
-          method === "initialize" ? await one.connection(way, "other") : await one.client("other", { way });
+        const isFirst = method === "initialize";
+        const client = isFirst ? await one.connection(way, "other") : shared;
         await client.send(`{"jsonrpc":"2.0","id":"deep","method":"${method}","params":${params}}`);
         if (method !== "_unknown/method") await client.next((message) => message.id === "deep");
         // Answered either way, also where initialize was refused.
         await client.request("_acp-master/status", {});
+        if (isFirst) await client.close();
       }
       await answers(beside.client, beside.sessionId);
       expect((await one.status()).pid).toBe(pid);
