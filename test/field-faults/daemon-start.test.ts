@@ -220,16 +220,17 @@ describe("many starts at once", () => {
   });
 });
 
+const stamp = (path: string) => () => {
+  const { ino, mode, mtimeMs, size, uid } = lstatSync(path);
+  return { ino, mode, mtimeMs, size, uid };
+};
+
 describe("something in the way", () => {
   interface Obstacle {
     readonly what: string;
     /** Puts it there; gives a function that reads what must not change. */
     put(path: string): () => unknown;
   }
-  const stamp = (path: string) => () => {
-    const { ino, mode, mtimeMs, size, uid } = lstatSync(path);
-    return { ino, mode, mtimeMs, size, uid };
-  };
   const obstacles: Obstacle[] = [
     {
       what: "a file with content",
@@ -263,12 +264,12 @@ describe("something in the way", () => {
     },
   ];
 
-  it.each(obstacles)("is named and left as it is: $what at the socket's place (FF-128)", async ({ put }) => {
+  it.each(obstacles)("is named and left as it is: $what at the socket's place (FF-128)", async (obstacle) => {
     await using home = makeHome();
     const run = join(home.home, "run");
     mkdirSync(run, { mode: 0o700 });
     const path = join(run, "master.sock");
-    const read = put(path);
+    const read = obstacle.put(path);
     const before = read();
     const served = await home.cli(["serve"]);
     expect(served).toMatchObject({ code: 1, stdout: "" });
@@ -304,35 +305,37 @@ describe("something in the way", () => {
     }
   });
 
-  // Only root can give a file away; another user's test of this is the check of rights below.
-  it.runIf(process.getuid?.() === 0)("is a socket or a folder of another user (FF-128)", async () => {
-    await using home = makeHome();
-    const run = join(home.home, "run");
-    mkdirSync(run, { mode: 0o700 });
-    const path = join(run, "master.sock");
-    const maker = new Program(
-      process.execPath,
-      [
-        "-e",
-        `require("net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`,
-      ],
-      { env: home.env },
-    );
-    await maker.exited;
-    chownSync(path, 12_345, 12_345);
-    const foreign = await home.cli(["serve"]);
-    expect(foreign.code).toBe(1);
-    expect(foreign.stderr).toMatch(/belongs to user 12345/);
-    expect(statSync(path).uid).toBe(12_345);
-    rmSync(path);
-    chownSync(run, 12_345, 12_345);
-    for (const args of [["serve"], ["run", "hello"]]) {
-      const refused = await home.cli(args);
-      expect(refused.code).not.toBe(0);
-      expect(refused.stderr).toMatch(/belongs to user 12345/);
-    }
-    expect(readdirSync(run)).toEqual([]);
-  });
+  it.runIf(process.getuid?.() === 0)(
+    "is a socket or a folder of another user, which only root can make (FF-128)",
+    async () => {
+      await using home = makeHome();
+      const run = join(home.home, "run");
+      mkdirSync(run, { mode: 0o700 });
+      const path = join(run, "master.sock");
+      const maker = new Program(
+        process.execPath,
+        [
+          "-e",
+          `require("net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`,
+        ],
+        { env: home.env },
+      );
+      await maker.exited;
+      chownSync(path, 12_345, 12_345);
+      const foreign = await home.cli(["serve"]);
+      expect(foreign.code).toBe(1);
+      expect(foreign.stderr).toMatch(/belongs to user 12345/);
+      expect(statSync(path).uid).toBe(12_345);
+      rmSync(path);
+      chownSync(run, 12_345, 12_345);
+      for (const args of [["serve"], ["run", "hello"]]) {
+        const refused = await home.cli(args);
+        expect(refused.code).not.toBe(0);
+        expect(refused.stderr).toMatch(/belongs to user 12345/);
+      }
+      expect(readdirSync(run)).toEqual([]);
+    },
+  );
 
   it("is a folder that others may enter, with the remedy that cures it", async () => {
     await using home = makeHome();
@@ -396,26 +399,26 @@ describe("a socket path that is too long", () => {
   });
 });
 
-describe("another version", () => {
-  /** The built programs under another version number. */
-  function otherVersion(home: Home): string {
-    const folder = join(home.folder, "other");
-    cpSync(dirname(masterProgram), folder, { recursive: true, filter: (source) => !source.endsWith(".map") });
-    let changed = 0;
-    for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
-      const path = join(folder, name);
-      if (!statSync(path).isFile()) continue;
-      const text = readFileSync(path, "utf8");
-      const next = text.replace(/VERSION = "0\.1\.0"/g, 'VERSION = "9.9.9"');
-      if (next !== text) {
-        changed++;
-        writeFileSync(path, next);
-      }
+/** The built programs under another version number. */
+function otherVersion(home: Home): string {
+  const folder = join(home.folder, "other");
+  cpSync(dirname(masterProgram), folder, { recursive: true, filter: (source) => !source.endsWith(".map") });
+  let changed = 0;
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    const path = join(folder, name);
+    if (!statSync(path).isFile()) continue;
+    const text = readFileSync(path, "utf8");
+    const next = text.replace(/VERSION = "0\.1\.0"/g, 'VERSION = "9.9.9"');
+    if (next !== text) {
+      changed++;
+      writeFileSync(path, next);
     }
-    expect(changed).toBeGreaterThan(0);
-    return join(folder, "acp-master.js");
   }
+  expect(changed).toBeGreaterThan(0);
+  return join(folder, "acp-master.js");
+}
 
+describe("another version", () => {
   it("is refused with both versions and the remedy, in both directions, and no turn is disturbed (FF-129)", async () => {
     await using agent = fakeAgent({ sessionIds: ["a", "b", "c"], auto: { "session/prompt": false } });
     await using master = await startMaster({ agents: { fake: agent } });

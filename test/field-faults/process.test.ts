@@ -43,6 +43,16 @@ function processorMs(pid: number): number {
 const peakBytes = (pid: number): number =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1]) * 1024;
 
+const withTwoSessions = (name: string) =>
+  fakeAgent({
+    sessionIds: [`${name}-a`, `${name}-b`],
+    auto: { "session/prompt": false, "session/set_mode": false },
+  });
+
+/** The client is told that nobody needs its answer to this dialog any more. */
+const withdrawal = (client: RawClient, dialog: Message) =>
+  client.next(({ method, params }) => method === "$/cancel_request" && params.requestId === dialog.id);
+
 describe("an agent that ends", () => {
   const endings = [
     { how: "with code 0", end: (agent: { exit(code: number): Promise<void> }) => agent.exit(0), exitCode: 0 },
@@ -55,14 +65,9 @@ describe("an agent that ends", () => {
   ];
 
   it("fails everything that waits for it within a second, however it ends, and is started anew (FF-107)", async () => {
-    const make = (name: string) =>
-      fakeAgent({
-        sessionIds: [`${name}-a`, `${name}-b`],
-        auto: { "session/prompt": false, "session/set_mode": false },
-      });
-    await using zero = make("zero");
-    await using one = make("one");
-    await using killed = make("killed");
+    await using zero = withTwoSessions("zero");
+    await using one = withTwoSessions("one");
+    await using killed = withTwoSessions("killed");
     await using master = await startMaster({ agents: { zero, one, killed } });
     for (const [n, { how, end, ...facts }] of endings.entries()) {
       const [name, agent] = Object.entries({ zero, one, killed })[n]!;
@@ -78,7 +83,7 @@ describe("an agent that ends", () => {
       await process.received("session/prompt");
       waiting.push(second.request("session/set_mode", { sessionId: b, modeId: "m" }));
       await process.received("session/set_mode");
-      patient(process.askPermission(a));
+      void patient(process.askPermission(a));
       const dialogs = await Promise.all([first, second].map((client) => client.next("session/request_permission")));
       await process.say(a, "last ");
       await process.say(a, "words");
@@ -92,10 +97,8 @@ describe("an agent that ends", () => {
       }
       expect(answers[1]?.error, how).toBeDefined();
       expect(first.text(a)).toBe("last words");
-      const withdrawn = (client: RawClient, dialog: Message) =>
-        client.next(({ method, params }) => method === "$/cancel_request" && params.requestId === dialog.id);
-      await withdrawn(first, dialogs[0]!.message);
-      await withdrawn(second, dialogs[1]!.message);
+      await withdrawal(first, dialogs[0]!.message);
+      await withdrawal(second, dialogs[1]!.message);
       expect((await first.call("_acp-master/approvals", {})).approvals).toEqual([]);
       const { sessions } = await first.call("_acp-master/sessions", {});
       expect(
@@ -194,6 +197,14 @@ describe("an agent that ends", () => {
   });
 });
 
+/** Attaches to session "a" and reads nothing of it. */
+async function attachDeaf(client: RawClient): Promise<RawClient> {
+  await client.initialize({ agent: null });
+  await client.call("session/load", { sessionId: "a", cwd: client.cwd, mcpServers: [] });
+  client.pause();
+  return client;
+}
+
 describe("a peer that stops reading", () => {
   it("fails only its own requests when an agent goes amid large prompts (FF-109)", async () => {
     await using dying = fakeAgent({
@@ -237,14 +248,8 @@ describe("a peer that stops reading", () => {
     await using master = await startMaster({ agents: { fake: agent } });
     const staying = await clientOf(master, "fake");
     await staying.newSession();
-    const attach = async (client: RawClient) => {
-      await client.initialize({ agent: null });
-      await client.call("session/load", { sessionId: "a", cwd: client.cwd, mcpServers: [] });
-      client.pause();
-      return client;
-    };
-    const leaving = [await attach(await master.client()), await attach(await master.client())];
-    const shim = await attach(master.connect());
+    const leaving = [await attachDeaf(await master.client()), await attachDeaf(await master.client())];
+    const shim = await attachDeaf(master.connect());
     const turn = staying.prompt("a", "hello");
     const process = await agent.process();
     const prompt = await process.received("session/prompt");
@@ -417,7 +422,7 @@ describe("a daemon that is killed", () => {
     }
     await (await gone.process()).exit();
     const late = await master.client();
-    patient(late.initialize({ agent: "starting" }));
+    void patient(late.initialize({ agent: "starting" }));
     await (await starting.process()).received("initialize");
     const agent = await stubborn.process();
     const strays = [await agent.spawn(), await agent.spawn({ detached: true })];
@@ -474,6 +479,9 @@ describe("stderr", () => {
   });
 });
 
+/** How often an agent that keeps a log of its starts was started. */
+const starts = (log: string): number => readFileSync(log, "utf8").trim().split("\n").length;
+
 describe("a broken agent", () => {
   it("is not started again and again, alone or shared, dying at once or at its first task (FF-117)", async () => {
     await using home = makeHome();
@@ -487,7 +495,6 @@ describe("a broken agent", () => {
       broken.map(({ name, habit, share, log }) => [name, { ...plain(habit), env: { AGENT_LOG: log }, share }]),
     );
     await using master = await startMaster({ agents });
-    const starts = (log: string) => readFileSync(log, "utf8").trim().split("\n").length;
     // From clients that share no process.
     const clients = await Promise.all(
       [{}, { terminal: true }, { fs: { readTextFile: true } }].map((one) => clientOf(master, null, one)),

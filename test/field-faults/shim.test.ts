@@ -33,7 +33,7 @@ describe("an editor that goes", () => {
     readonly shim: number;
     readonly client: RawClient;
     /** The agent says so much in the session. */
-    say(text: string): Promise<unknown>;
+    readonly say: (text: string) => Promise<unknown>;
   }
   // Each leaves its shim in another way.
   const ways: Record<string, (its: Its) => Promise<void> | void> = {
@@ -115,6 +115,9 @@ describe("an editor that goes", () => {
   });
 });
 
+const isRpc = ({ message, isJson }: Line): boolean =>
+  isJson && message.jsonrpc === "2.0" && ("method" in message || "result" in message || "error" in message);
+
 describe("the shim's standard output", () => {
   const loud = { NODE_OPTIONS: "--trace-warnings --trace-deprecation --pending-deprecation --trace-exit" };
 
@@ -185,9 +188,6 @@ describe("the shim's standard output", () => {
       code: 1,
     },
   ];
-
-  const isRpc = ({ message, isJson }: Line): boolean =>
-    isJson && message.jsonrpc === "2.0" && ("method" in message || "result" in message || "error" in message);
 
   it.each(cases)("holds JSON-RPC lines only when $what (FF-166)", async ({ config, args, prepare, fails, code }) => {
     await using home = makeHome(config === undefined ? {} : { config });
