@@ -106,10 +106,19 @@ export class AgentProcess implements AsyncDisposable {
 
   /** Whole frames with their LF. False: nothing was written, because the queue is full or the input is not open. */
   write(bytes: Buffer): boolean {
+    return this.#put(bytes, this.#options.maxQueuedBytes);
+  }
+
+  /** As `write`, for what the agent waits for: it may fill the queue to twice the bound. */
+  writeAnswer(bytes: Buffer): boolean {
+    return this.#put(bytes, 2 * this.#options.maxQueuedBytes);
+  }
+
+  #put(bytes: Buffer, bound: number): boolean {
     if (this.#writer === undefined || !this.inputOpen) return false;
     const queued = this.#writer.pendingBytes;
     // One frame always fits into an empty queue, whatever the two limits are.
-    if (queued > 0 && queued + bytes.length > this.#options.maxQueuedBytes) return false;
+    if (queued > 0 && queued + bytes.length > bound) return false;
     this.#writer.write(bytes);
     return true;
   }

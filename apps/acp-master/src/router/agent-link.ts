@@ -156,16 +156,23 @@ export class AgentLink implements AgentPeer {
 
   /** `id` is the exact text of the agent's id. Answers what is not answered yet, once. */
   answer(id: string, result: Buffer): void {
-    if (this.incoming.delete(id)) this.write(resultFrame(id, result));
+    if (this.incoming.delete(id)) this.reply(id, resultFrame(id, result));
   }
 
   refuse(id: string, error: RpcError): void {
-    if (this.incoming.delete(id)) this.write(errorFrame(id, error));
+    if (this.incoming.delete(id)) this.reply(id, errorFrame(id, error));
   }
 
   /** A client's answer, already under the agent's id. */
   relayAnswer(id: string, frame: Buffer): void {
-    if (this.incoming.delete(id)) this.write(frame);
+    if (this.incoming.delete(id)) this.reply(id, frame);
+  }
+
+  /** Writes an answer. One that an agent leaves no room for becomes an error, so that it is not waited for in vain. */
+  reply(id: string, frame: Buffer): void {
+    if (this.state === "ended" || this.process.writeAnswer(frame)) return;
+    const message = "The answer did not fit into what this agent has not read yet; ask again.";
+    this.process.writeAnswer(errorFrame(id, fault("busy", message)));
   }
 
   // -- AgentPeer

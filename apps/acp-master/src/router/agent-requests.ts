@@ -109,7 +109,7 @@ export function badAgentRequest(link: AgentLink, envelope: Envelope): void {
 function refuseUnseen(link: AgentLink, envelope: Envelope, why: string): void {
   const id = idText(envelope);
   const isPermission = readString(envelope.bytes, envelope.method) === PERMISSION;
-  if (isPermission) link.write(resultFrame(id, REFUSED_UNSEEN));
+  if (isPermission) link.reply(id, resultFrame(id, REFUSED_UNSEEN));
   else refuseAgent(link, id, { code: INVALID_REQUEST, message: `This is no legal JSON-RPC request: ${why}.` });
 }
 
@@ -161,7 +161,7 @@ function requestWithoutSession(router: Router, link: AgentLink, envelope: Envelo
 
 /** Refuses a request that was not put to anybody. */
 function refuseAgent(link: AgentLink, id: string, error: RpcError): void {
-  link.write(errorFrame(id, error));
+  link.reply(id, errorFrame(id, error));
 }
 
 interface Recipient {

@@ -93,6 +93,19 @@ describe("writes", () => {
     expect(await agent.stop()).toMatchObject({ cause: "stopped", signal: "SIGTERM" });
   });
 
+  it("that answer the agent have as much room again, and no more", async () => {
+    const maxQueuedBytes = 256 * 1024;
+    const { agent, peer } = stage().sh("read go; exec cat >/dev/null", { maxQueuedBytes });
+    const frame = line({ text: "x".repeat(10_000) });
+    while (agent.write(frame));
+    expect(agent.writeAnswer(frame)).toBe(true);
+    while (agent.writeAnswer(frame));
+    expect(agent.queuedBytes).toBeGreaterThan(maxQueuedBytes);
+    expect(agent.queuedBytes).toBeLessThanOrEqual(2 * maxQueuedBytes);
+    await peer.reached(() => peer.drains > 0);
+    expect(agent.write(frame)).toBe(true);
+  });
+
   it("one frame larger than the bound passes through an empty queue", async () => {
     const { agent, peer } = stage().sh("cat", { maxQueuedBytes: 1000 });
     const big = { text: "x".repeat(100_000) };
