@@ -33,7 +33,8 @@ const payloadSchema = z.strictObject({
         title: shortText(maxTitleLength).refine((title) => title.trim() !== "", "must not be blank"),
         rationale: shortText(maxRationaleLength).default(""),
         actions: z
-          .array(z.looseObject({ type: z.string() }))
+          // Each kind reads its own, from what was sent and not from what a first reading left of it.
+          .array(z.unknown())
           .min(1)
           .max(maxActions),
       }),
@@ -63,7 +64,8 @@ export function readPayload(payload: Uint8Array, types: readonly ActionType[]): 
   for (const [index, { choice, title, rationale, actions: unread }] of read.data.choices.entries()) {
     const actions: Action[] = [];
     for (const [place, action] of unread.entries()) {
-      const type = types.find((each) => each.name === action.type);
+      const named = isJsonObject(action) ? action["type"] : undefined;
+      const type = types.find((each) => each.name === named);
       const path = ["choices", index, "actions", place];
       if (type === undefined)
         return invalid(`${path.join(".")}: expected a type of ${types.map((each) => each.name).join(", ")}`);
