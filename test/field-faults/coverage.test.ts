@@ -28,7 +28,7 @@ function numbersOf(ranges: string): number[] {
 }
 
 /** The first argument of a test: a string literal that a function, a table or a list of options follows. */
-const titles = /(["'`])((?:\\.|(?!\1)[^\\\n])*)\1,\s*(?:async\b|\(|\{|function\b)/g;
+const titles = /(["'`])((?:\\.|(?!\1)[^\\\n])*)\1,\s*(?:[A-Za-z_$][\w$]*,\s*)?(?:async\b|\(|\{|function\b)/g;
 
 /** A comment that names a fault is no test of it, and neither is a skipped one. */
 function citedIn(source: string): number[] {
@@ -64,11 +64,12 @@ it("finds the numbers in titles, and nowhere else", () => {
     "it.each(cases)('does it: %s (FF-3)', async (one) => {});",
     'it.each(ways)(\n  "does it on the %s (FF-4)",\n  async (way) => {},\n);',
     'it("with options (FF-5)", { timeout: 3 }, () => {});',
+    'it("with named options (FF-9)", slow, async () => {});',
     "// FF-6 is named in a comment",
     'expect(text, "FF-7").toBe(1);',
     'it.skip("left out (FF-8)", () => {});',
   ].join("\n");
-  expect(citedIn(source)).toEqual([1, 2, 3, 4, 5]);
+  expect(citedIn(source)).toEqual([1, 2, 3, 4, 5, 9]);
 });
 
 it.each(Object.entries(required))(
