@@ -1,7 +1,7 @@
 // Gives back the space of what a journal has forgotten: the rest is copied beside it, off the event loop, and takes its
 // place. Frames may be written meanwhile. What is begun and not ended changes nothing.
 
-import { constants } from "node:fs";
+import { constants, rmSync } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { copyBytes } from "./aside.ts";
 import type { JournalFile } from "./journal-file.ts";
@@ -11,9 +11,16 @@ const WINDOW_BYTES = 1024 * 1024;
 const CAREFUL = constants.O_NOFOLLOW ?? 0;
 const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
 
+const nextPath = (path: string): string => `${path}.next`;
+
+/** Removes what a daemon that was killed left behind. */
+export function removeUnfinished(path: string): void {
+  rmSync(nextPath(path), { force: true });
+}
+
 /** Afterwards the file begins at position `to`, unless `signal` stopped it. Rejects with the system's error. */
 export async function compact(file: JournalFile, index: SessionIndex, to: number, signal: AbortSignal): Promise<void> {
-  const next = `${file.path}.next`;
+  const next = nextPath(file.path);
   await rm(next, { force: true });
   const source = await open(file.path, constants.O_RDONLY | CAREFUL);
   try {

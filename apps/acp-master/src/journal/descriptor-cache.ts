@@ -55,7 +55,11 @@ export class DescriptorCache implements Disposable {
     const entry = this.#entries.get(owner);
     if (entry === undefined) return;
     this.#entries.delete(owner);
-    closeSync(entry.descriptor);
+    try {
+      closeSync(entry.descriptor);
+    } catch {
+      // It is closed all the same; what a disk could not take shows when the file is next looked at.
+    }
   }
 
   [Symbol.dispose](): void {

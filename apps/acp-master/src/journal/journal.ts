@@ -2,7 +2,7 @@
 // is. Positions only grow. When the disk fails it goes on in memory within a bound. It knows no clients.
 
 import type { SessionLog } from "../router/session-log.ts";
-import { compact } from "./compaction.ts";
+import { compact, removeUnfinished } from "./compaction.ts";
 import type { DescriptorCache } from "./descriptor-cache.ts";
 import { type OpenedTicket, type SettledTicket, SNAPSHOT_KINDS, type SnapshotKind } from "./index-lines.ts";
 import type { IndexState } from "./index-state.ts";
@@ -130,8 +130,9 @@ export class Journal implements SessionLog {
     if (pending.end - state.start > maxBytes) {
       const { start, turns } = state;
       const { whole, inTurn } = trimPosition({ start, end: pending.end, turns, maxBytes, keepFrom });
+      const most = inTurn ?? whole;
       // An index that was not written with this journal may name any place.
-      const cut = this.#boundaryFrom(inTurn ?? whole);
+      const cut = most > start ? this.#boundaryFrom(most) : start;
       if (cut > start && cut <= keepFrom) {
         index.note({ type: "start", at: cut });
         this.#noted();
@@ -207,7 +208,9 @@ export class Journal implements SessionLog {
   /** Writes the rest and closes; nothing is written afterwards. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stopCompaction();
-    this.flush();
+    if (!this.flush() && this.#loaded) {
+      this.#host.report(`${this.#file.path}: its last ${this.#loaded.pending.length} bytes could not be written`);
+    }
     this.#rest();
     this.#end();
   }
@@ -279,6 +282,7 @@ export class Journal implements SessionLog {
     index.settle();
     const run = state.runs.at(-1);
     if (!this.#begins || this.#runWritten || run === undefined) return;
+    if (!this.#compaction) removeUnfinished(this.#file.path);
     index.write({ type: "run", ...run });
     this.#runWritten = true;
   }

@@ -26,6 +26,8 @@ export function* readKeptJournal(folder: string): Generator<undefined, KeptJourn
   const { state } = index;
   const findings = index.problem === undefined ? [] : [index.problem];
   const path = journalPath(folder);
+  // Once frames are written again the file's size no longer tells, so the index has to say it before.
+  if (state.moving) index.mustRewrite();
   const file = yield* readFile(path, state);
   const { goodBytes, rest } = file.scan;
   if (file.code !== undefined) findings.push(`${path} cannot be read (${file.code})`);

@@ -59,6 +59,7 @@ export class SessionIndex {
   /** Counts at once, and is written with the next flush. */
   note(line: IndexLine): void {
     this.state.apply(line);
+    if (line.type === "start") this.#waiting = this.#waiting.filter(({ type }) => type !== "start");
     if (line.type === "snapshot") this.#kinds.add(line.kind);
     else if (this.#waiting.length < MAX_WAITING) this.#waiting.push(line);
     else this.mustRewrite();

@@ -207,6 +207,30 @@ describe("Journal", () => {
     expect(writer.reports).toEqual([]);
   });
 
+  it("knows after a kill in the middle of giving space back which file it has", async () => {
+    for (const step of ["before the move", "moved"]) {
+      using state = new StateFolder();
+      const frames = Array.from({ length: 10 }, (_, n) => frame(n, 500));
+      await record(state, ...frames);
+      const whole = Buffer.concat(frames);
+      const to = Buffer.concat(frames.slice(0, 6)).length;
+      const move = { type: "move", from: 0, to, bytes: whole.length - to };
+      appendFileSync(indexOf(state), `{"type":"start","at":${to}}\n${JSON.stringify(move)}\n`);
+      if (step === "moved") writeFileSync(journalOf(state), whole.subarray(to));
+      else writeFileSync(`${journalOf(state)}.next`, whole.subarray(to));
+      await using writer = writerOf();
+      const journal = writer.open(state.session());
+      expect([journal.start, journal.end]).toEqual([to, whole.length]);
+      expect(readAll(journal).equals(whole.subarray(to))).toBe(true);
+      journal.append(frame(10));
+      await writer.close(journal);
+      const again = writer.open(state.session());
+      expect(readAll(again).equals(Buffer.concat([whole.subarray(to), frame(10)]))).toBe(true);
+      expect(readdirSync(state.session().path).toSorted()).toEqual(["index.ndjson", "journal.ndjson", "session.json"]);
+      expect(writer.reports).toEqual([]);
+    }
+  });
+
   it("forgets nothing that a client has still to read, FF-120", async () => {
     using state = new StateFolder();
     await using writer = writerOf({ maxBytes: 10_000 });
@@ -411,6 +435,19 @@ describe("a journal that is not as it was left", () => {
     expect(state.session().read().ok).toBe(true);
     expect(readFileSync(journalOf(state))).toEqual(frame(2));
     expect(writer.reports.join()).toContain("removed or replaced");
+  });
+
+  it("takes its time to be checked without holding back who cannot wait", async () => {
+    using state = new StateFolder();
+    const frames = Array.from({ length: 3000 }, (_, n) => frame(n, 500));
+    await record(state, ...frames);
+    appendFileSync(journalOf(state), frame("last"));
+    await using writer = writerOf();
+    const journal = writer.open(state.session());
+    const ready = Promise.all([journal.prepare(), journal.prepare()]);
+    journal.append(frame("new"));
+    await ready;
+    expect(readAll(journal, 0, 100_000).equals(Buffer.concat([...frames, frame("last"), frame("new")]))).toBe(true);
   });
 
   it("stays away once it was dropped", async () => {
