@@ -67,8 +67,7 @@ const failures: Readonly<Record<ExchangeFailure, string>> = {
   not_a_final: "the Helper's second line is no final response to this proposal",
 };
 
-type ReadPayload =
-  { readonly ok: true; readonly json: string } | { readonly ok: false; readonly message: string };
+type ReadPayload = { readonly ok: true; readonly json: string } | { readonly ok: false; readonly message: string };
 
 function readPayload({ spelling, text }: GivenPayload): ReadPayload {
   if (spelling === "json") return sized(text, Buffer.byteLength(text));
