@@ -70,6 +70,10 @@ export class ScriptedProcess {
   #do(command: object): Promise<Loose> {
     const id = this.#nextCommand++;
     const done = new Deferred<Loose>();
+    if (this.lines.ended) {
+      done.reject(new Error(`the agent process ${this.pid} is gone`));
+      return done.promise;
+    }
     this.#pending.set(id, done);
     this.#control.write(`${JSON.stringify({ id, ...command })}\n`);
     return done.promise;
