@@ -168,6 +168,25 @@ describe("a second start", () => {
     expect((await introduced)._meta["acp-master"].version).toBeDefined();
     expect(JSON.parse((await master.cli(["status", "--json"])).stdout).pid).toBe(ready.pid);
   });
+
+  it("does not disturb one that took the place of its socket while it ran (FF-126)", async () => {
+    await using master = await startMaster({});
+    const old = { pid: master.pid, program: master.daemon.program };
+    // Somebody tidied up; for a next start there is no daemon.
+    rmSync(master.socket);
+    const next = new Daemon(master);
+    const { ino } = await eventually(
+      () => statSync(master.socket, { throwIfNoEntry: false }),
+      "the new one has the place",
+    );
+    expect(await old.program.end("SIGTERM", 20_000)).toMatchObject({ code: 0 });
+    const ready = await next.waitReady();
+    master.daemon = next;
+    expect(ready.pid).not.toBe(old.pid);
+    expect(statSync(master.socket).ino).toBe(ino);
+    expect(master.masterFile()?.pid).toBe(ready.pid);
+    expect(JSON.parse((await master.cli(["status", "--json"])).stdout).pid).toBe(ready.pid);
+  });
 });
 
 /** Connects until the kernel takes no more. */
