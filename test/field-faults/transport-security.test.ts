@@ -1,5 +1,5 @@
 // Field faults 136 and 139: who may reach the socket, and what may be said on it by something that is no ACP client.
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { connect as connectSocket, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -94,7 +94,7 @@ describe("rights", () => {
     const refused = await home.cli(["serve"], { env });
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain(`chmod 700 '${place}'`);
-    chmodSync(place, 0o700);
+    rmSync(place, { recursive: true });
   });
 });
 
