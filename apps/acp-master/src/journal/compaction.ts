@@ -1,5 +1,5 @@
 // Gives back the space of what a journal has forgotten: the rest is copied beside it, off the event loop, and takes its
-// place. Frames may be written meanwhile. What is begun and not ended changes nothing.
+// place. Frames may be written meanwhile. What is begun and not ended changes nothing. It does not choose what goes.
 
 import { constants, rmSync } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
@@ -11,6 +11,54 @@ const WINDOW_BYTES = 1024 * 1024;
 const CAREFUL = constants.O_NOFOLLOW ?? 0;
 const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
 
+/** So long after a failure it is not tried again. */
+const AGAIN_MS = 60_000;
+
+/** At most one compaction of one journal at a time. */
+export class Compactor {
+  readonly #file: JournalFile;
+  readonly #failed: (error: unknown) => void;
+  #running: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
+  #notBefore = 0;
+
+  constructor(file: JournalFile, failed: (error: unknown) => void) {
+    this.#file = file;
+    this.#failed = failed;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  get mayStart(): boolean {
+    return this.#running === undefined && Date.now() >= this.#notBefore;
+  }
+
+  /** Afterwards the file begins at position `to`, which must be in it. */
+  start(index: SessionIndex, to: number): void {
+    const stop = new AbortController();
+    const done = compact(this.#file, index, to, stop.signal)
+      .catch((error: unknown) => {
+        this.#notBefore = Date.now() + AGAIN_MS;
+        this.#failed(error);
+      })
+      .finally(() => {
+        this.#running = undefined;
+      });
+    this.#running = { stop, done };
+  }
+
+  /** It changes nothing any more, from now on. */
+  stop(): void {
+    this.#running?.stop.abort();
+  }
+
+  async stopped(): Promise<void> {
+    this.stop();
+    await this.#running?.done;
+  }
+}
+
 const nextPath = (path: string): string => `${path}.next`;
 
 /** Removes what a daemon that was killed left behind. */
@@ -18,8 +66,7 @@ export function removeUnfinished(path: string): void {
   rmSync(nextPath(path), { force: true });
 }
 
-/** Afterwards the file begins at position `to`, unless `signal` stopped it. Rejects with the system's error. */
-export async function compact(file: JournalFile, index: SessionIndex, to: number, signal: AbortSignal): Promise<void> {
+async function compact(file: JournalFile, index: SessionIndex, to: number, signal: AbortSignal): Promise<void> {
   const next = nextPath(file.path);
   await rm(next, { force: true });
   const source = await open(file.path, constants.O_RDONLY | CAREFUL);

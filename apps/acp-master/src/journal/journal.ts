@@ -2,21 +2,20 @@
 // is. Positions only grow. When the disk fails it goes on in memory within a bound. It knows no clients.
 
 import type { SessionLog } from "../router/session-log.ts";
-import { compact, removeUnfinished } from "./compaction.ts";
+import { Compactor, removeUnfinished } from "./compaction.ts";
 import type { DescriptorCache } from "./descriptor-cache.ts";
 import { type OpenedTicket, type SettledTicket, SNAPSHOT_KINDS, type SnapshotKind } from "./index-lines.ts";
 import type { IndexState } from "./index-state.ts";
 import { JournalFile } from "./journal-file.ts";
 import { journalPath, type KeptJournal, readKeptJournal } from "./kept-journal.ts";
 import { errorCode } from "../config/error-code.ts";
+import { problemText } from "./journal-problem.ts";
 import { PendingFrames } from "./pending-frames.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import type { SessionIndex } from "./session-index.ts";
 import { trimPosition } from "./trim-position.ts";
 
 const LF = 0x0a;
-/** So long after a failure to give back space it is not tried again. */
-const COMPACT_AGAIN_MS = 60_000;
 
 export interface JournalBounds {
   /** One journal; beyond it the oldest whole turns go. */
@@ -52,19 +51,21 @@ export class Journal implements SessionLog {
   readonly folder: SessionFolder;
   readonly #host: JournalHost;
   readonly #file: JournalFile;
+  readonly #compactor: Compactor;
   #loaded: Loaded | undefined;
   #begins = false;
   #runWritten = false;
   #problem: string | undefined;
   #closed = false;
-  #compaction: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
-  #compactAfter = 0;
 
   /** Touches nothing until it is first used. */
   constructor(folder: SessionFolder, host: JournalHost) {
     this.folder = folder;
     this.#host = host;
     this.#file = new JournalFile(journalPath(folder.path), host.files, () => this.#rest());
+    this.#compactor = new Compactor(this.#file, (error) => {
+      host.report(`${this.#file.path} could not be shortened (${errorCode(error)}); it is tried again later`);
+    });
   }
 
   get start(): number {
@@ -207,7 +208,7 @@ export class Journal implements SessionLog {
 
   /** Writes the rest and closes; nothing is written afterwards. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#stopCompaction();
+    await this.#compactor.stopped();
     if (!this.flush() && this.#loaded) {
       this.#host.report(`${this.#file.path}: its last ${this.#loaded.pending.length} bytes could not be written`);
     }
@@ -218,7 +219,7 @@ export class Journal implements SessionLog {
   /** Closes without writing: the folder is about to be removed. */
   async drop(): Promise<void> {
     this.#end();
-    await this.#stopCompaction();
+    await this.#compactor.stopped();
   }
 
   #open(): Loaded {
@@ -282,14 +283,14 @@ export class Journal implements SessionLog {
     index.settle();
     const run = state.runs.at(-1);
     if (!this.#begins || this.#runWritten || run === undefined) return;
-    if (!this.#compaction) removeUnfinished(this.#file.path);
+    if (!this.#compactor.isRunning) removeUnfinished(this.#file.path);
     index.write({ type: "run", ...run });
     this.#runWritten = true;
   }
 
   #startOver(position: number, keepAs?: string): void {
     const { index, state } = this.#open();
-    this.#compaction?.stop.abort();
+    this.#compactor.stop();
     this.#file.startOver(position, keepAs);
     state.startOver(position);
     index.mustRewrite();
@@ -345,30 +346,16 @@ export class Journal implements SessionLog {
 
   #compact(): void {
     const { index, state, pending } = this.#open();
-    if (this.#compaction || this.#problem !== undefined || this.#closed || Date.now() < this.#compactAfter) return;
+    if (!this.#compactor.mayStart || this.#problem !== undefined || this.#closed) return;
     if (state.start > pending.start && !this.flush()) return;
-    const stop = new AbortController();
-    const done = compact(this.#file, index, state.start, stop.signal)
-      .catch((error: unknown) => {
-        this.#compactAfter = Date.now() + COMPACT_AGAIN_MS;
-        this.#host.report(`${this.#file.path} could not be shortened (${errorCode(error)}); it is tried again later`);
-      })
-      .finally(() => {
-        this.#compaction = undefined;
-      });
-    this.#compaction = { stop, done };
-  }
-
-  async #stopCompaction(): Promise<void> {
-    this.#compaction?.stop.abort();
-    await this.#compaction?.done;
+    this.#compactor.start(index, state.start);
   }
 
   /** Nobody uses it at the moment: if nobody changes it either, it need not be checked when it is next read. */
   #rest(): void {
     if (this.#loaded === undefined || this.#closed || this.#problem !== undefined) return;
     const { index, state, pending } = this.#loaded;
-    if (pending.length > 0 || this.#compaction) return;
+    if (pending.length > 0 || this.#compactor.isRunning) return;
     try {
       const mark = this.#file.mark();
       if (mark === undefined || (mark.bytes === state.rest?.bytes && mark.modified === state.rest.modified)) return;
@@ -386,15 +373,4 @@ export class Journal implements SessionLog {
 
 function isSnapshotKind(kind: string): kind is SnapshotKind {
   return SNAPSHOT_KINDS.some((each) => each === kind);
-}
-
-function problemText(folder: string, code: string, memoryBytes: number): string {
-  const remedy =
-    code === "in_the_way" || code === "ENOTDIR" || code === "ELOOP"
-      ? "Remove what stands in its place"
-      : "Free space there, or make the folder writable";
-  return (
-    `The journal in ${folder} cannot be written (${code}). The session goes on in memory, with its last ` +
-    `${Math.ceil(memoryBytes / 1024 / 1024)} MiB at most. ${remedy}; nothing needs to be restarted.`
-  );
 }

@@ -4,6 +4,7 @@ import { closeSync, fstatSync } from "node:fs";
 import { join } from "node:path";
 import { errorCode } from "../config/error-code.ts";
 import { type FrameScan, scanFrames } from "./frame-scan.ts";
+import type { OpenedTicket } from "./index-lines.ts";
 import type { IndexState } from "./index-state.ts";
 import { openRegular, READ } from "./open-regular.ts";
 import { SessionIndex } from "./session-index.ts";
@@ -19,10 +20,11 @@ export interface KeptJournal {
 }
 
 export const journalPath = (folder: string): string => join(folder, "journal.ndjson");
+const indexPath = (folder: string): string => join(folder, "index.ndjson");
 
 /** Yields between slices of a long journal. Never throws: what cannot be read counts as not there, and is reported. */
 export function* readKeptJournal(folder: string): Generator<undefined, KeptJournal> {
-  const index = new SessionIndex(join(folder, "index.ndjson"));
+  const index = new SessionIndex(indexPath(folder));
   const { state } = index;
   const findings = index.problem === undefined ? [] : [index.problem];
   const path = journalPath(folder);
@@ -47,6 +49,11 @@ export function* readKeptJournal(folder: string): Generator<undefined, KeptJourn
   state.cutAt(state.base + goodBytes);
   state.start = Math.max(state.start, state.base);
   return { index, base: state.base, goodBytes, torn: rest === "torn", identity: file.identity, findings };
+}
+
+/** Tickets that a former run opened and did not settle. Reads the index alone, so it is cheap for many sessions. */
+export function readKeptTickets(folder: string): readonly OpenedTicket[] {
+  return [...new SessionIndex(indexPath(folder)).state.tickets.values()];
 }
 
 interface FoundFile {

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Journal } from "../../src/journal/journal.ts";
+import { readKeptTickets } from "../../src/journal/kept-journal.ts";
 import { type JournalSettings, JournalWriter } from "../../src/journal/journal-writer.ts";
 import { frame, recordOf, StateFolder } from "./state-folder.ts";
 
@@ -144,6 +145,7 @@ describe("Journal", () => {
       expect(readFileSync(indexOf(state), "utf8").match(/"opening"/g)).toHaveLength(2);
       expect(journal.recordDecision({ approvalId: "a", result: "refused", by: "client", settledAt: 6 })).toBe(true);
     }
+    expect(readKeptTickets(state.session().path)).toEqual([ticket("b")]);
     await using writer = writerOf();
     const journal = writer.open(state.session());
     expect(journal.openTickets).toEqual([ticket("b")]);
