@@ -28,26 +28,9 @@ import { cardMs, decisionMs, dispatchMs, personMs } from "./limits.ts";
 import type { Responder } from "./proposal-server.ts";
 import { readRequest } from "./request.ts";
 import { type Refusal, encodeFinal, encodeValidation } from "./responses.ts";
+import type { OpenProposal, ReviewSurface } from "./review-surface.ts";
 import { type StartedTurn, endAll, endSession, endTurn, forgetSession, replaceSession, startTurn } from "./turns.ts";
-
-/** A payload on an armed channel that waits for the decision whether a person sees it. */
-export interface OpenProposal extends ProposalRef {
-  readonly binding: Binding;
-  readonly payload: Uint8Array;
-}
-
-/** What a person looks at. It may fail in any way: whatever is not said in time was not said. */
-export interface ReviewSurface {
-  isUp(): boolean;
-  /** `accept`, or the refusal; `undefined` when the surface has dropped it. The signal aborts when nobody waits any more. */
-  decide(proposal: OpenProposal, signal: AbortSignal): Promise<"accept" | Refusal | undefined>;
-  /** Shows the card of an accepted proposal; true once it is really there. */
-  showCard(proposal: ProposalRef, signal: AbortSignal): Promise<boolean>;
-  /** The proposal is over: remove its card, if it has one. Called exactly once for each proposal that `decide` got. */
-  over(proposal: ProposalRef, status: FinalStatus | "refused"): void;
-  /** Whoever proposed is gone; the card stays and may still be decided. */
-  detached(proposal: ProposalRef): void;
-}
+import { within } from "./within.ts";
 
 export interface ProposalsOptions {
   readonly instance: HelperInstance;
@@ -173,7 +156,7 @@ export class Proposals implements AsyncDisposable {
     const stop = new AbortController();
     const onStop = () => stop.abort();
     this.#stopping.signal.addEventListener("abort", onStop);
-    const isTaken = await this.#within(dispatchMs, stop, async () => await dispatch(stop.signal));
+    const isTaken = await within(this.#clock, dispatchMs, stop, async () => await dispatch(stop.signal));
     this.#stopping.signal.removeEventListener("abort", onStop);
     const status = isTaken === true ? "confirmed" : "unavailable";
     this.#book = finishClaim(this.#book, won, status, this.#now());
@@ -242,12 +225,12 @@ export class Proposals implements AsyncDisposable {
     this.#validating.set(proposal.proposalId, { stop });
     try {
       const { sessionId, proposalId, binding, payload } = proposal;
-      const decision = await this.#within(decisionMs, stop, async () =>
+      const decision = await within(this.#clock, decisionMs, stop, async () =>
         this.#surface.decide({ sessionId, proposalId, binding, payload }, stop.signal),
       );
       if (decision === undefined) return this.#take(loseProposal(this.#book, proposal, this.#now()));
       if (decision !== "accept") return this.#take(refuseProposal(this.#book, proposal, decision, this.#now()));
-      const isShown = await this.#within(cardMs, stop, async () =>
+      const isShown = await within(this.#clock, cardMs, stop, async () =>
         this.#surface.showCard({ sessionId, proposalId }, stop.signal),
       );
       if (isShown !== true) return this.#take(loseProposal(this.#book, proposal, this.#now()));
@@ -318,29 +301,6 @@ export class Proposals implements AsyncDisposable {
   #track(work: Promise<void>): void {
     this.#work.add(work);
     void work.finally(() => this.#work.delete(work));
-  }
-
-  /** The result of `work`; `undefined` when it throws, takes too long or is stopped. */
-  async #within<Value>(ms: number, stop: AbortController, work: () => Promise<Value>): Promise<Value | undefined> {
-    return await new Promise((resolve) => {
-      const stopTimer = this.#clock.after(ms, () => stop.abort());
-      const done = (value: Value | undefined) => {
-        stopTimer();
-        stop.signal.removeEventListener("abort", onAbort);
-        resolve(value);
-      };
-      const onAbort = () => done(undefined);
-      stop.signal.addEventListener("abort", onAbort);
-      if (stop.signal.aborted) return onAbort();
-      const run = async () => {
-        try {
-          done(await work());
-        } catch {
-          done(undefined); // whatever throws has said nothing, and what it threw may hold the payload
-        }
-      };
-      void run();
-    });
   }
 
   #canShow(): boolean {

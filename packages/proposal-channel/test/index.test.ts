@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import * as channel from "../src/index.ts";
+
+test("the package offers what a Helper and the command need, and nothing of its inside", () => {
+  expect(Object.keys(channel).sort()).toEqual([
+    "ProposalServer",
+    "Proposals",
+    "autofixPolicy",
+    "channelLabel",
+    "connectToHelper",
+    "decideProposal",
+    "decodeBase64url",
+    "decodeUtf8",
+    "encodeFinal",
+    "encodeRequest",
+    "encodeValidation",
+    "exchange",
+    "instanceOf",
+    "isChannel",
+    "jsonProblem",
+    "judgePermission",
+    "judgeRow",
+    "looksLikeProposal",
+    "maxFrameBytes",
+    "maxPayloadBytes",
+    "newChannel",
+    "newInstance",
+    "parseChannel",
+    "payloadDigest",
+    "payloadOf",
+    "placeholder",
+    "platformPlace",
+    "readPayload",
+    "recognise",
+    "render",
+    "shortText",
+    "systemClock",
+    "template",
+    "terminalActions",
+    "terminalAgentPolicy",
+  ]);
+});
