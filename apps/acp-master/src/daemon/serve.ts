@@ -13,7 +13,9 @@ import { type Places, resolvePlaces } from "../config/places.ts";
 import type { Config } from "../config/schema.ts";
 import { watchConfig } from "../config/watch-config.ts";
 import { resolveHelperSpec } from "../helper/helper-spec.ts";
+import { JournalWriter } from "../journal/journal-writer.ts";
 import { Router } from "../router/router.ts";
+import { SessionStore } from "../router/session-store.ts";
 import { VERSION } from "../version.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { openMasterSocket } from "./master-socket.ts";
@@ -80,6 +82,7 @@ class Daemon {
   readonly #log: Logger;
   readonly #reaper: Reaper;
   readonly #record: AuditLog;
+  readonly #journals: JournalWriter;
   readonly #watch: Disposable;
   readonly #places: Places;
   readonly #idle: NodeJS.Timeout;
@@ -95,6 +98,8 @@ class Daemon {
     const runMarker = randomUUID();
     this.#reaper = Reaper.start({ runMarker, log: this.#log });
     this.#record = AuditLog.open(places.stateDir, { sync: config.audit.sync, log: this.#log });
+    const reportJournal = (what: string): void => this.#log.warn({ what }, "journal");
+    this.#journals = new JournalWriter({ report: reportJournal });
     const noAgent = { env: {}, passEnv: [] };
     this.router = new Router({
       config,
@@ -114,6 +119,7 @@ class Daemon {
         limit: config.limits.helpers,
       },
       record: this.#record,
+      store: new SessionStore(places.stateDir, this.#journals, reportJournal),
       log: this.#log,
       socketPath: places.socketPath,
       configStatus: () => ({
@@ -126,6 +132,7 @@ class Daemon {
     this.#idle = setInterval(() => this.#exitWhenIdle(), 5000);
     this.#idle.unref();
     this.#log.info({ version: VERSION, socket: places.socketPath }, "daemon started");
+    this.router.adoptKept().catch((error: unknown) => this.#log.error({ err: error }, "kept sessions"));
   }
 
   askToStop(reason: StopReason): void {
@@ -140,6 +147,7 @@ class Daemon {
     await this.router.drain(this.#config.daemon.drainSeconds * 1000);
     await this.router.stop(reason);
     await this.#reaper[Symbol.asyncDispose]();
+    await this.#journals[Symbol.asyncDispose]();
     this.#record[Symbol.dispose]();
     this.#log.info({ reason }, "daemon stopped");
   }

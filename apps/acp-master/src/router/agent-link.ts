@@ -1,13 +1,12 @@
 // One agent process as an ACP peer: the requests in flight both ways, the sessions that run in it, the clients bound to
 // it. Numbers its requests from 1; keeps the agent's own ids as the bytes they are.
 
-import { Envelope, type Edit, peek, type Span, splice, stringEquals } from "@acp-master/wire";
+import { Envelope, type Edit, peek, splice, stringEquals } from "@acp-master/wire";
 import type { AgentExit, AgentPeer, AgentProcess } from "../agents/agent-process.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import { asRecord } from "../display/json-value.ts";
 import { fault, INTERNAL_ERROR, INVALID_REQUEST, type RpcError } from "../protocol/reasons.ts";
 import type { ClientConnection } from "./client-connection.ts";
-import { afterEscapes } from "./leading-escapes.ts";
 import { EMPTY_OBJECT, errorFrame, notificationFrame, requestFrame, resultFrame } from "./message.ts";
 import { idText } from "./kept-frame.ts";
 import type { Session } from "./session.ts";
@@ -180,9 +179,6 @@ export class AgentLink implements AgentPeer {
   frame(bytes: Buffer, start: number, end: number): void {
     const envelope = this.#envelope;
     peek(bytes, start, end, envelope);
-    // A launcher may set the terminal's title in front of a message.
-    const from = envelope.problem === "not_json" ? afterEscapes(bytes, start, end) : start;
-    if (from !== start) peek(bytes, from, end, envelope);
     switch (envelope.kind) {
       case "notification":
         if (stringEquals(bytes, envelope.method, SESSION_UPDATE)) this.#owner.update(this, envelope);
@@ -195,7 +191,7 @@ export class AgentLink implements AgentPeer {
         this.#owner.agentRequest(this, envelope);
         return;
       case "invalid":
-        this.#invalid(envelope, { start, end });
+        this.#invalid(envelope);
     }
   }
 
@@ -260,8 +256,8 @@ export class AgentLink implements AgentPeer {
   }
 
   /** What does not even say that it is JSON-RPC 2.0 is a log line, whatever else it looks like. */
-  #invalid(envelope: Envelope, line: Span): void {
-    const { bytes } = envelope;
+  #invalid(envelope: Envelope): void {
+    const { bytes, start, end } = envelope;
     const claimsToBeOne = envelope.id.start >= 0 && stringEquals(bytes, envelope.jsonrpc, VERSION_2);
     const isResponse = envelope.method.start < 0 && (envelope.result.start >= 0 || envelope.error.start >= 0);
     if (claimsToBeOne && isResponse) {
@@ -278,7 +274,7 @@ export class AgentLink implements AgentPeer {
       this.#owner.badRequest(this, envelope);
       return;
     }
-    this.process.noise(bytes.subarray(line.start, line.end));
+    this.process.noise(bytes.subarray(start, end));
   }
 }
 

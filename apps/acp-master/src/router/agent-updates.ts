@@ -17,12 +17,8 @@ import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 import { type UpdateKind, updateKind } from "./update-kind.ts";
 
-/** Clients further behind than this hold up the agent, until they are this near again. */
-const MAX_LAG_BYTES = 16 * 1024 * 1024;
-const RESUME_LAG_BYTES = 4 * 1024 * 1024;
-/** A client that reads nothing for this long holds nobody up any longer. */
-const STALL_MS = 30_000;
-const PACE_MS = 20;
+/** Further behind than this a client is let go. */
+const MAX_LAG_BYTES = 2 * 1024 * 1024 * 1024;
 const MAX_JUDGED_TOOLS = 1024;
 
 const TERMINAL = new Set(["completed", "failed"]);
@@ -36,18 +32,13 @@ interface Run {
   end: number;
 }
 
-interface Pace {
-  readonly lanes: Set<Session>;
-  timer: NodeJS.Timeout | undefined;
-}
-
 export class AgentUpdates {
   readonly #router: Router;
   #run: Run | undefined;
-  #runLink: AgentLink | undefined;
   /** The session of the last frame, by the raw bytes of its id: most frames come in long runs of one session. */
   #last: { link: AgentLink; session: Session } | undefined;
-  readonly #paces = new Map<AgentLink, Pace>();
+  /** Processes that wait because a lane of theirs is full. */
+  readonly #fullLanes = new Map<AgentLink, Set<Session>>();
 
   constructor(router: Router) {
     this.#router = router;
@@ -56,7 +47,7 @@ export class AgentUpdates {
   update(link: AgentLink, envelope: Envelope): void {
     const session = this.#sessionOf(link, envelope);
     if (!session) {
-      this.flush(link);
+      this.flush();
       this.#router.early.unknownUpdate(link, envelope);
       return;
     }
@@ -65,7 +56,7 @@ export class AgentUpdates {
       this.#extend(link, session, envelope);
       return;
     }
-    this.flush(link);
+    this.flush();
     if (session.replaying && kind.history) {
       session.replaying.dropped++;
       session.replaying.lastAt = Date.now();
@@ -80,27 +71,33 @@ export class AgentUpdates {
   continued(link: AgentLink, session: Session, frame: Buffer, verdict: "pass" | "hide" | "reduced" | undefined): void {
     if (verdict === undefined) {
       link.resume(frame);
-      this.flush(link);
+      this.flush();
       return;
     }
     this.#judged(link, session, reopened(frame), verdict);
   }
 
   /** Ends the run: its frames get their position and leave. */
-  flush(link: AgentLink): void {
+  flush(): void {
     const run = this.#run;
     if (!run) return;
     this.#run = undefined;
     run.session.append(run.bytes.subarray(run.start, run.end + 1));
-    this.#slowDown(this.#runLink ?? link, run.session);
+    this.#keepWithinBounds(run.session);
   }
 
-  /** A session's lane is full, or has room again. */
+  /** A session's lane is full, or has room again: the whole process waits. */
   pace(link: AgentLink, session: Session, full: boolean): void {
-    const pace = this.#pace(link);
-    if (full) pace.lanes.add(session);
-    else pace.lanes.delete(session);
-    this.#applyPace(link, pace);
+    const lanes = this.#fullLanes.get(link) ?? new Set<Session>();
+    if (full) lanes.add(session);
+    else lanes.delete(session);
+    if (lanes.size > 0) {
+      this.#fullLanes.set(link, lanes);
+      link.process.pause();
+    } else {
+      this.#fullLanes.delete(link);
+      if (link.state !== "ended") link.process.resume();
+    }
   }
 
   #extend(link: AgentLink, session: Session, envelope: Envelope): void {
@@ -110,9 +107,8 @@ export class AgentUpdates {
       run.end = end;
       return;
     }
-    this.flush(link);
+    this.flush();
     this.#run = { session, bytes, start, end };
-    this.#runLink = link;
   }
 
   #sessionOf(link: AgentLink, envelope: Envelope): Session | undefined {
@@ -174,7 +170,7 @@ export class AgentUpdates {
       // Hidden for good, but a terminal status still ends a question about this call.
       this.#ended(session, toolCallId, readString(envelope.bytes, envelope.updateStatus));
     }
-    this.#slowDown(link, session);
+    this.#keepWithinBounds(session);
   }
 
   /** Guard and status, then the log. */
@@ -282,52 +278,13 @@ export class AgentUpdates {
     ]);
   }
 
-  // A log that is kept in memory cannot let a client fall behind for ever: far behind, the agent waits; a client that
-  // does not read at all is dropped.
-  #slowDown(link: AgentLink, session: Session): void {
+  /** A client that is behind costs disk and no memory; one that is hopelessly behind is let go. */
+  #keepWithinBounds(session: Session): void {
     session.trimLog();
     if (session.lag <= MAX_LAG_BYTES) return;
-    const pace = this.#pace(link);
-    if (pace.timer) return;
-    const stalledAt = new Map([...session.attachments].map(([client, attachment]) => [client, attachment.cursor]));
-    let since = Date.now();
-    pace.timer = setInterval(() => {
-      if (session.lag <= RESUME_LAG_BYTES || link.state === "ended") {
-        clearInterval(pace.timer);
-        pace.timer = undefined;
-        this.#applyPace(link, pace);
-        return;
-      }
-      for (const [client, attachment] of session.attachments) {
-        if (stalledAt.get(client) !== attachment.cursor) {
-          stalledAt.set(client, attachment.cursor);
-          since = Date.now();
-        }
-      }
-      if (Date.now() - since < STALL_MS) return;
-      for (const [client, attachment] of session.attachments) {
-        if (attachment.lag > RESUME_LAG_BYTES) client.drop("this client does not read its updates");
-      }
-    }, PACE_MS);
-    this.#applyPace(link, pace);
-  }
-
-  #pace(link: AgentLink): Pace {
-    let pace = this.#paces.get(link);
-    if (!pace) {
-      pace = { lanes: new Set(), timer: undefined };
-      this.#paces.set(link, pace);
+    for (const [client, attachment] of session.attachments) {
+      if (attachment.lag > MAX_LAG_BYTES) client.drop("this client does not read its updates");
     }
-    return pace;
-  }
-
-  #applyPace(link: AgentLink, pace: Pace): void {
-    if (pace.timer || pace.lanes.size > 0) {
-      link.process.pause();
-      return;
-    }
-    this.#paces.delete(link);
-    if (link.state !== "ended") link.process.resume();
   }
 }
 

@@ -3,6 +3,7 @@
 
 import { type Edit, type Envelope, parseFrame, readString, setMember } from "@acp-master/wire";
 import { asRecord } from "../display/json-value.ts";
+import { SNAPSHOT_KINDS } from "../journal/index-lines.ts";
 import { fault, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink, Creation } from "./agent-link.ts";
 import { acquireFor } from "./binding.ts";
@@ -14,15 +15,6 @@ import { attachResult, openedFrame, rememberOpened } from "./opened-result.ts";
 import { restore } from "./restore.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
-
-/** Of these a client that resumes gets the latest, after the answer. */
-const SNAPSHOTS = [
-  "available_commands_update",
-  "current_mode_update",
-  "config_option_update",
-  "session_info_update",
-  "usage_update",
-];
 
 type Manner = "load" | "resume";
 
@@ -73,10 +65,12 @@ function joinKnown(router: Router, client: ClientConnection, join: Join): void {
     return;
   }
   // An observer looks at what was seen here and wakes nobody.
-  if (client.identity.role === "observer" || (session.route && !session.restoring)) {
-    return joinLive(router, client, join);
+  if (session.route && !session.restoring) return joinLive(router, client, join);
+  if (client.identity.role === "observer") {
+    void session.log.prepare().then(() => joinLive(router, client, join));
+    return;
   }
-  void restore(router, session, client).then((error) => {
+  void Promise.all([restore(router, session, client), session.log.prepare()]).then(([error]) => {
     // A load still shows what was seen; acting on the session needs the agent.
     if (error && join.manner === "resume") client.refuse(id, error);
     else joinLive(router, client, join);
@@ -86,7 +80,7 @@ function joinKnown(router: Router, client: ClientConnection, join: Join): void {
 /** The attach happens at one position: what was before comes first (load only), then the answer, then the rest. */
 function joinLive(router: Router, client: ClientConnection, { session, id, manner }: Join): void {
   if (client.closed) return;
-  if (session.route) router.updates.flush(session.route);
+  router.updates.flush();
   if (session.attachments.has(client)) router.detach(client, session);
   const mark = session.log.end;
   router.attach(client, session, manner === "load" ? session.log.start : mark);
@@ -94,7 +88,7 @@ function joinLive(router: Router, client: ClientConnection, { session, id, manne
   attachment.gated = false;
   client.respond(id, attachResult(session), attachment, mark);
   if (manner === "resume") {
-    for (const kind of SNAPSHOTS) {
+    for (const kind of SNAPSHOT_KINDS) {
       const frame = session.snapshot(kind);
       if (frame) client.outbox.send(session.outward(frame) ?? frame, attachment, mark);
     }

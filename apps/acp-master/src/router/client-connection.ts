@@ -13,10 +13,9 @@ import { Outbox } from "./outbox.ts";
 const CLOSING = "_acp-master/closing";
 const CLOSE_MS = 2000;
 const MAX_BAD_LINES = 20;
-/** Before `initialize`: what speaks HTTP or its like sends a head of lines that are no JSON, and then perhaps one that is. */
-const MAX_FOREIGN_LINES = 2;
 const MAX_DEFERRED = 256;
-const HTTP = /^[!#$%&'*+.^_`|~\w-]{1,64} \S+ HTTP\/\d/i;
+/** How a request of HTTP and of its like begins. */
+const HTTP = /^[!#$%&'*+.^_`|~\w-]{1,64} \S+ [a-z]{2,16}\/\d/i;
 
 /** A question put to the client; exactly one of the three is called, once. */
 export interface Question {
@@ -88,7 +87,6 @@ export class ClientConnection {
   #deferred: Buffer[] = [];
   #lastQuestion = 0;
   #badLines = 0;
-  #firstLine = true;
 
   constructor(socket: Socket, clientId: string, maxFrameBytes: number, owner: ClientOwner) {
     this.clientId = clientId;
@@ -295,12 +293,9 @@ export class ClientConnection {
     if (this.closed) return;
     const envelope = this.#envelope;
     peek(bytes, start, end, envelope);
-    if (this.#firstLine) {
-      this.#firstLine = false;
-      if (envelope.kind === "invalid" && HTTP.test(bytes.toString("latin1", start, Math.min(end, start + 2048)))) {
-        this.destroy();
-        return;
-      }
+    if (envelope.kind === "invalid" && this.state === "new" && isHttp(bytes, start, end)) {
+      this.destroy();
+      return;
     }
     if (envelope.kind === "invalid") {
       this.#badLine(envelope);
@@ -343,10 +338,12 @@ export class ClientConnection {
       const id = envelope.id.start < 0 ? "null" : envelope.bytes.toString("latin1", envelope.id.start, envelope.id.end);
       this.outbox.send(errorFrame(id, lineErrors[envelope.problem ?? "not_json"]));
     }
-    const most = this.state === "new" && envelope.problem === "not_json" ? MAX_FOREIGN_LINES : MAX_BAD_LINES;
-    if (++this.#badLines >= most) this.drop(`${this.#badLines} lines in a row were no valid messages`);
+    if (++this.#badLines >= MAX_BAD_LINES) this.drop(`${this.#badLines} lines in a row were no valid messages`);
   }
 }
+
+const isHttp = (bytes: Buffer, start: number, end: number): boolean =>
+  HTTP.test(bytes.toString("latin1", start, Math.min(end, start + 2048)));
 
 /** What is wrong with a line, by what `peek` says of it. */
 const lineErrors: Readonly<Record<NonNullable<Envelope["problem"]>, RpcError>> = {

@@ -64,7 +64,7 @@ export class EarlyFrames {
     }
     if (waiting.frames.length === 0) this.#drop(link);
     for (const held of ready) link.resume(held.frame);
-    this.#router.updates.flush(link);
+    this.#router.updates.flush();
   }
 
   forget(link: AgentLink): void {
@@ -104,7 +104,7 @@ export class EarlyFrames {
     const frames = waiting.frames.splice(0);
     waiting.bytes = MAX_BYTES;
     for (const held of frames) link.resume(held.frame);
-    this.#router.updates.flush(link);
+    this.#router.updates.flush();
     this.#drop(link);
   }
 

@@ -126,6 +126,7 @@ function status(router: Router): Record<string, unknown> {
     helpers: helpers.map(({ session: _key, ...row }) => row),
     helperProcesses: { running, limit },
     ...(settings.record.problem === undefined ? {} : { record: { problem: settings.record.problem } }),
+    ...(settings.store.problems.length === 0 ? {} : { journals: { problems: settings.store.problems.slice(0, 20) } }),
     counters,
   };
 }

@@ -116,11 +116,17 @@ export class Outbox {
 
   #advance(attachment: Attachment, to: number): void {
     const { log } = attachment.session;
-    if (attachment.cursor < log.start) attachment.cursor = Math.min(log.start, to);
-    for (const frames of attachment.session.log.read(attachment.cursor, to, READ_BYTES)) {
+    if (attachment.cursor < log.start) {
+      // It was forgotten before this client read it: no client is left with a hole.
+      this.#overflow("what it had not read is no longer kept");
+      return;
+    }
+    const before = attachment.cursor;
+    for (const frames of log.read(before, to, READ_BYTES)) {
       const visible = attachment.render(frames, attachment.cursor);
       attachment.cursor += frames.length;
       if (visible.length > 0) this.#writer.write(visible);
     }
+    if (attachment.cursor === before) this.#overflow("what it had not read cannot be read any more");
   }
 }

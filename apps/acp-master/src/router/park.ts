@@ -70,6 +70,7 @@ function park(router: Router, session: Session): void {
   link.leave(session);
   session.route = undefined;
   session.state = "parked";
+  router.save(session);
   router.permissions.helpers.sessionEnd(session.key);
   router.pool.consider(link);
   router.changed(session);

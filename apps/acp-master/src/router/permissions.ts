@@ -30,6 +30,7 @@ import {
   resolvedNotice,
 } from "./permission-requests.ts";
 import { Presets } from "./presets.ts";
+import { noteDecision } from "./former-tickets.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 
@@ -157,12 +158,18 @@ export class Permissions implements TicketPorts, AsyncDisposable {
   }
 
   recordOpening(ticket: TicketView): void {
-    if (this.#opening) this.requests.set(ticket.approvalId, this.#opening);
+    const opening = this.#opening;
     this.#opening = undefined;
+    if (!opening) return;
+    this.requests.set(ticket.approvalId, opening);
+    const { approvalId, toolCallId, options, paramsDigest, openedAt } = ticket;
+    opening.session?.log.recordOpening({ approvalId, toolCallId, options: options ?? [], paramsDigest, openedAt });
   }
 
   recordDecision(ticket: TicketView, decision: Decision): boolean {
     const preset = this.#presetOf(ticket.approvalId);
+    const session = this.requests.get(ticket.approvalId)?.session;
+    if (session) noteDecision(session.log, ticket.approvalId, decision);
     return this.#router.settings.record.decision({
       approvalId: ticket.approvalId,
       sessionId: ticket.sessionId,

@@ -48,6 +48,7 @@ function apply(router: Router, session: Session, change: PresetSwitch): RpcError
     return { code: INVALID_PARAMS, message };
   }
   session.preset = preset;
+  router.save(session);
   router.settings.record.event("preset", { sessionId: session.sessionId, agent: session.agent, preset });
   router.permissions.helpers.preset(session.key, preset);
   if (wanted.refuseAll) router.permissions.tickets.presetRefusesAll(session.key);

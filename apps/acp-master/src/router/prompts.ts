@@ -152,6 +152,10 @@ function ended(router: Router, session: Session, turn: Turn, stopReason: string)
   session.turns.end(turn);
   session.tools.turnEnded();
   session.log.turnBoundary();
+  if (!session.keptTurn) {
+    session.keptTurn = true;
+    router.save(session);
+  }
   router.giveUp.unwatch(session);
   router.permissions.helpers.turnEnd(session.key, String(turn.id), stopReason);
   startNext(router, session);
@@ -195,7 +199,7 @@ function refuseTurn(session: Session, turn: Turn, error: RpcError): void {
 
 /** The others see what was asked; whoever asked it knows. */
 function echoToOthers(router: Router, session: Session, turn: Turn): void {
-  if (session.route) router.updates.flush(session.route);
+  router.updates.flush();
   const envelope = reopened(turn.frame);
   const { bytes } = envelope;
   const attachment = session.attachments.get(turn.client);

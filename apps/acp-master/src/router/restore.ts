@@ -61,9 +61,11 @@ async function restoreOnce(router: Router, session: Session, client: ClientConne
     link.leave(session);
     router.pool.consider(link);
     session.state = "lost";
+    router.save(session);
     return error;
   }
   session.state = "open";
+  router.save(session);
   session.replaying.lastAt = Date.now();
   for (const attached of session.attachments.keys()) link.clients.add(attached);
   router.permissions.helpers.sessionChanged(session.key, "replaced");

@@ -5,6 +5,7 @@ import type { AgentLog } from "../agents/agent-process.ts";
 import type { Reaper } from "../agents/reaper.ts";
 import type { Config } from "../config/schema.ts";
 import type { HelpersOptions } from "../helper/helpers.ts";
+import type { SessionStore } from "./session-store.ts";
 
 /** One decision, as the audit keeps it. Ids, kinds and times. */
 export interface DecisionLine {
@@ -40,6 +41,7 @@ export interface RouterSettings {
   readonly agentEnvironment: (definition: AgentDefinition) => Record<string, string>;
   readonly helpers: Pick<HelpersOptions, "spec" | "environment" | "socketDir" | "version" | "maxFrameBytes" | "limit">;
   readonly record: DecisionRecord;
+  readonly store: SessionStore;
   readonly log: AgentLog;
   readonly socketPath: string;
   /** Where the configuration came from, and what is wrong with its newest state. */

@@ -19,6 +19,7 @@ import { Permissions } from "./permissions.ts";
 import { GiveUp } from "./give-up.ts";
 import { answerCancelled, cancelTurn, endTurns, failTurn } from "./prompts.ts";
 import type { RouterSettings } from "./router-settings.ts";
+import { settleFormerTickets } from "./former-tickets.ts";
 import type { Session, SessionOwner } from "./session.ts";
 import { SessionTable } from "./session-table.ts";
 import { AgentUpdates } from "./agent-updates.ts";
@@ -90,7 +91,10 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     place: { agentId: string; cwd: string; additionalDirectories: readonly string[] },
   ): Session {
     const preset = link.definition.approvals?.preset ?? this.config.approvals.preset;
-    const session = this.sessions.open(link, place, preset, this);
+    const now = Date.now();
+    const log = this.settings.store.open(link.agent, place.agentId);
+    const start = { log, preset, createdAt: now, updatedAt: now, hadTurn: false };
+    const session = this.sessions.open(link, place, start, this);
     this.pool.consider(link);
     return session;
   }
@@ -100,7 +104,44 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     session.provisional = false;
     session.presetsAwaited = false;
     this.permissions.sessionOpened(session);
+    this.save(session);
     this.changed(session);
+  }
+
+  /** Keeps who the session is; what was seen in it is kept as it comes. */
+  save(session: Session): void {
+    if (session.provisional || session.state === "closed") return;
+    const { sessionId, agent, agentId, cwd, roots, preset, createdAt, updatedAt, state, hadTurn } = session;
+    const additionalDirectories = roots.slice(1);
+    this.settings.store.save(session.log, {
+      sessionId,
+      agent,
+      agentId,
+      cwd,
+      additionalDirectories,
+      preset,
+      createdAt,
+      updatedAt,
+      hadTurn,
+      state,
+    });
+  }
+
+  /** The sessions of the runs before: listed at once, restored when somebody needs one. */
+  async adoptKept(): Promise<void> {
+    const adopted = this.settings.store.kept().flatMap((record) => {
+      const { preset, createdAt, updatedAt, hadTurn, ...place } = record;
+      const log = this.settings.store.open(record.agent, record.agentId);
+      const session = this.sessions.adopt(place, { log, preset: preset ?? "", createdAt, updatedAt, hadTurn }, this);
+      if (!session) return [];
+      session.state = record.state === "lost" ? "lost" : "parked";
+      return [session];
+    });
+    for (const session of adopted) {
+      // Other things may go on in between: there can be a thousand of them.
+      await new Promise((resolve) => setImmediate(resolve));
+      settleFormerTickets(this.settings.record, session);
+    }
   }
 
   /** Ends a session here: tickets, turns, clients and the row. */
@@ -113,6 +154,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     const link = session.route;
     this.sessions.remove(session);
     session.route = undefined;
+    this.settings.store.remove(session.log);
     if (link) this.pool.consider(link);
     this.events.send({ type: "session_removed", sessionId: session.sessionId });
   }
@@ -193,17 +235,17 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     this.updates.update(link, envelope);
   }
 
-  chunkEnd(link: AgentLink): void {
-    this.updates.flush(link);
+  chunkEnd(): void {
+    this.updates.flush();
   }
 
   agentRequest(link: AgentLink, envelope: Envelope): void {
-    this.updates.flush(link);
+    this.updates.flush();
     agentRequest(this, link, envelope);
   }
 
   agentNotification(link: AgentLink, envelope: Envelope): void {
-    this.updates.flush(link);
+    this.updates.flush();
     agentNotification(this, link, envelope);
   }
 
@@ -213,7 +255,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   }
 
   ended(link: AgentLink, exit: AgentExit): void {
-    this.updates.flush(link);
+    this.updates.flush();
     this.pool.forget(link, exit);
     this.early.forget(link);
     forgetElicitations(this, link);
@@ -237,7 +279,8 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
       this.removeSession(session, "agent_exited");
       return;
     }
-    session.state = "lost";
+    session.state = this.stopping ? "parked" : "lost";
+    this.save(session);
     this.permissions.helpers.sessionChanged(session.key, "agent_exited");
     this.changed(session);
   }

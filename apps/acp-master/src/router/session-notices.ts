@@ -33,7 +33,7 @@ export function tellOthers(
   kind: string,
   update: Buffer,
 ): void {
-  if (session.route) router.updates.flush(session.route);
+  router.updates.flush();
   const params = Buffer.concat([
     Buffer.from('{"sessionId":'),
     session.agentIdBytes,

@@ -1,7 +1,7 @@
 // All sessions of this daemon: by agent and the agent's id, and by the id that clients see, which is chosen once.
 
 import type { AgentLink } from "./agent-link.ts";
-import { Session, sessionKey, type SessionOwner, type SessionPlace } from "./session.ts";
+import { Session, sessionKey, type SessionOwner, type SessionPlace, type SessionStart } from "./session.ts";
 
 export class SessionTable {
   readonly #byKey = new Map<string, Session>();
@@ -27,15 +27,25 @@ export class SessionTable {
     return this.#byKey.get(sessionKey(agent, agentId));
   }
 
+  /** A session of a run before: known, and running nowhere. Undefined when its outward id is taken. */
+  adopt(place: SessionPlace, start: SessionStart, owner: SessionOwner): Session | undefined {
+    if (this.#isTaken(place.sessionId) || this.of(place.agent, place.agentId)) return undefined;
+    const session = new Session(place, start, owner);
+    this.#byKey.set(session.key, session);
+    this.#bySessionId.set(session.sessionId, session);
+    if (session.renamed) this.#keep(session.agent, session.agentId, session.sessionId);
+    return session;
+  }
+
   /** Makes a session that runs in `link`. Its outward id is the agent's own, or that with `~2` … when it is taken. */
   open(
     link: AgentLink,
     place: Omit<SessionPlace, "sessionId" | "agent">,
-    preset: string,
+    start: SessionStart,
     owner: SessionOwner,
   ): Session {
     const sessionId = this.outwardId(link.agent, place.agentId);
-    const session = new Session({ ...place, agent: link.agent, sessionId }, preset, owner);
+    const session = new Session({ ...place, agent: link.agent, sessionId }, start, owner);
     session.route = link;
     link.sessions.set(session.agentId, session);
     this.#byKey.set(session.key, session);

@@ -2,6 +2,8 @@
 
 import { appendElement, type Edit, type Envelope, readString, type Span, splice } from "@acp-master/wire";
 import type { Preset } from "@acp-master/permission-core";
+import type { SnapshotKind } from "../journal/index-lines.ts";
+import type { Journal } from "../journal/journal.ts";
 import type { AgentLink } from "./agent-link.ts";
 import { Attachment, type AttachedSession } from "./attachment.ts";
 import type { ClientConnection } from "./client-connection.ts";
@@ -9,13 +11,9 @@ import { reopened } from "./kept-frame.ts";
 import { Lane, type Verdict } from "./lane.ts";
 import type { RpcError } from "../protocol/reasons.ts";
 import { json } from "./message.ts";
-import { MemoryLog } from "./session-log.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import { updateKind } from "./update-kind.ts";
-
-/** Of what clients saw, so much stays in memory for those who attach later. */
-const LOG_BYTES = 64 * 1024 * 1024;
 
 export interface SessionPlace {
   readonly agent: string;
@@ -25,6 +23,15 @@ export interface SessionPlace {
   readonly sessionId: string;
   readonly cwd: string;
   readonly additionalDirectories: readonly string[];
+}
+
+/** With what it begins: anew, or as it was kept. */
+export interface SessionStart {
+  readonly log: Journal;
+  readonly preset: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly hadTurn: boolean;
 }
 
 /** What the session needs of the outside. */
@@ -46,8 +53,8 @@ export class Session implements AttachedSession {
   readonly sessionIdBytes: Buffer;
   readonly cwd: string;
   readonly roots: readonly string[];
-  readonly createdAt = Date.now();
-  updatedAt = this.createdAt;
+  readonly createdAt: number;
+  updatedAt: number;
 
   /** Where it runs now. */
   route: AgentLink | undefined;
@@ -60,10 +67,13 @@ export class Session implements AttachedSession {
   restoring: Promise<RpcError | undefined> | undefined;
   /** While the agent loads it: who else asked for it, told once how that ended. */
   opening: ((error: RpcError | undefined) => void)[] | undefined;
-  hadTurn = false;
+  hadTurn: boolean;
+  /** That it had one is kept on disk. */
+  keptTurn: boolean;
 
   readonly attachments = new Map<ClientConnection, Attachment>();
-  readonly log = new MemoryLog(LOG_BYTES);
+  /** What clients saw, on disk. */
+  readonly log: Journal;
   readonly turns = new TurnQueue();
   readonly tools = new ToolCalls();
   readonly lane: Lane;
@@ -73,8 +83,6 @@ export class Session implements AttachedSession {
   readonly shownTools = new Set<string>();
   /** Which client made which terminal. */
   readonly terminals = new Map<string, ClientConnection>();
-  /** Position in the log of the latest frame of each kind that late joiners get. */
-  readonly snapshots = new Map<string, { position: number; length: number }>();
 
   /** Result of the last new, load or resume, without its sessionId. */
   opened: Record<string, unknown> = {};
@@ -98,7 +106,13 @@ export class Session implements AttachedSession {
   /** Whether the approvals option is shown in every list of options; undefined until the session's first answer. */
   showsApprovals: boolean | undefined;
 
-  constructor(place: SessionPlace, preset: string, owner: SessionOwner) {
+  constructor(place: SessionPlace, start: SessionStart, owner: SessionOwner) {
+    this.log = start.log;
+    this.preset = start.preset;
+    this.createdAt = start.createdAt;
+    this.updatedAt = start.updatedAt;
+    this.hadTurn = start.hadTurn;
+    this.keptTurn = start.hadTurn;
     this.key = sessionKey(place.agent, place.agentId);
     this.agent = place.agent;
     this.agentId = place.agentId;
@@ -108,7 +122,6 @@ export class Session implements AttachedSession {
     if (this.renamed) this.#names.set(this.agentId, this.sessionIdBytes);
     this.cwd = place.cwd;
     this.roots = [place.cwd, ...place.additionalDirectories];
-    this.preset = preset;
     this.lane = new Lane(
       (frame, verdict) => owner.continued(this, frame, verdict),
       (full) => owner.laneFull(this, full),
@@ -181,14 +194,12 @@ export class Session implements AttachedSession {
 
   /** A frame of which late joiners get the latest. */
   appendSnapshot(kind: string, frame: Buffer): void {
-    this.snapshots.set(kind, { position: this.append(frame), length: frame.length });
+    this.log.noteSnapshot(kind, this.append(frame), frame.length);
   }
 
   /** The latest frame of a snapshot kind, as the agent wrote it. */
-  snapshot(kind: string): Buffer | undefined {
-    const place = this.snapshots.get(kind);
-    if (!place || place.position < this.log.start) return undefined;
-    return Buffer.concat(this.log.read(place.position, place.position + place.length, place.length));
+  snapshot(kind: SnapshotKind): Buffer | undefined {
+    return this.log.snapshot(kind);
   }
 
   attach(client: ClientConnection, from: number): Attachment {

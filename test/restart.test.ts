@@ -1,0 +1,139 @@
+// Sessions outlive the daemon: stopped or killed, the next one lists them, shows what was seen, and goes on.
+import { readFileSync, readdirSync, statSync, writeFileSync, appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { eventually } from "./harness/events.ts";
+import { type Master, startMaster } from "./harness/master.ts";
+import type { RawClient } from "./harness/raw-client.ts";
+import { fakeAgent, type ScriptedAgent } from "./harness/scripted-agent.ts";
+
+const load = { cwd: "", mcpServers: [] };
+
+async function oneTurn(client: RawClient, agent: ScriptedAgent, words: { prompt: string; answer: string }) {
+  const turn = client.prompt("a", words.prompt);
+  const process = await eventually(() => agent.processes.at(-1), "a process runs");
+  const prompt = await process.received("session/prompt");
+  await process.say("a", words.answer);
+  await process.answer(prompt, { stopReason: "end_turn" });
+  expect((await turn).result).toEqual({ stopReason: "end_turn" });
+}
+
+async function rows(client: RawClient) {
+  return (await client.call("_acp-master/sessions", {})).sessions;
+}
+
+const scripted = () => fakeAgent({ sessionIds: ["a"], auto: { "session/prompt": false } });
+const sessionFolder = (master: Master): string => {
+  const sessions = join(master.home, "state", "sessions");
+  return join(sessions, readdirSync(sessions)[0]!);
+};
+
+describe("a daemon that ends", () => {
+  it.each([
+    ["in order", (master: Master) => master.stop()],
+    ["by kill -9", (master: Master) => master.kill9()],
+  ])("%s keeps its sessions: history once and in order, the agent goes on", async (_, end) => {
+    await using agent = scripted();
+    await using master = await startMaster({ agents: { fake: agent }, config: { defaultAgent: "fake" } });
+    const client = await master.client();
+    await client.initialize();
+    await client.newSession();
+    await oneTurn(client, agent, { prompt: "one", answer: "first" });
+    await end(master);
+    await master.serve();
+
+    const next = await master.client();
+    await next.initialize();
+    expect(await rows(next)).toMatchObject([{ sessionId: "a", agent: "fake", state: "parked", cwd: master.work }]);
+    const listed = await next.call("session/list", {});
+    expect(listed.sessions.map((session: { sessionId: string }) => session.sessionId)).toEqual(["a"]);
+    await next.call("session/load", { ...load, sessionId: "a", cwd: master.work });
+    expect(next.text("a")).toBe("first");
+    expect(next.updates("a").map((update) => update.sessionUpdate)).toEqual([
+      "user_message_chunk",
+      "agent_message_chunk",
+    ]);
+    expect(agent.processes.at(-1)?.count("session/resume")).toBe(1);
+    await oneTurn(next, agent, { prompt: "two", answer: "second" });
+    expect(next.text("a")).toBe("firstsecond");
+
+    const late = await master.client();
+    await late.initialize();
+    await late.call("session/load", { ...load, sessionId: "a", cwd: master.work });
+    expect(late.text("a")).toBe("firstsecond");
+  });
+
+  it("by kill -9 leaves an open question that is settled at the next start, recorded, and grants nothing", async () => {
+    await using agent = scripted();
+    await using master = await startMaster({ agents: { fake: agent }, config: { defaultAgent: "fake" } });
+    const client = await master.client();
+    await client.initialize();
+    await client.newSession();
+    const turn = client.prompt("a", "one");
+    const process = await agent.process(0);
+    await process.received("session/prompt");
+    void process.askPermission("a").catch(() => {});
+    const question = await client.next("session/request_permission");
+    const { approvalId } = question.message.params._meta["acp-master"];
+    void turn.catch(() => {});
+    await master.kill9();
+    await master.serve();
+
+    const next = await master.client();
+    await next.initialize({ agent: null });
+    const record = () => readFileSync(join(master.home, "state", "audit.ndjson"), "utf8");
+    await eventually(() => record().includes(approvalId), "the question is settled in the record");
+    const lines = record()
+      .split("\n")
+      .filter((line) => line.includes(approvalId));
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0]!)).toMatchObject({ outcome: { result: "cancelled" }, by: { kind: "agent_exit" } });
+    const outcome = { outcome: "selected", optionId: "yes" };
+    expect(await next.call("_acp-master/approval/answer", { approvalId, outcome })).toEqual({ status: "not_pending" });
+    const verified = await master.cli(["audit", "verify"]);
+    expect(verified.code).toBe(0);
+  });
+
+  it("keeps nothing of a session that was deleted, and nobody else can read the rest", async () => {
+    await using agent = fakeAgent({
+      sessionIds: ["a"],
+      capabilities: { sessionCapabilities: { delete: {}, list: {}, close: {}, resume: {} } },
+      auto: { "session/delete": {} },
+    });
+    await using master = await startMaster({ agents: { fake: agent }, config: { defaultAgent: "fake" } });
+    const client = await master.client();
+    await client.initialize();
+    await client.newSession();
+    await client.prompt("a", "one");
+    const folder = sessionFolder(master);
+    for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o077).toBe(0);
+    await client.call("session/delete", { sessionId: "a" });
+    await eventually(() => readdirSync(join(master.home, "state", "sessions")).length === 0, "the folder is gone");
+  });
+
+  it.each([
+    [
+      "a torn last line",
+      (journal: string) => appendFileSync(journal, '{"jsonrpc":"2.0","method":"session/upd'),
+      "first",
+    ],
+    ["a foreign last line", (journal: string) => appendFileSync(journal, "what is this?\n"), "first"],
+    ["binary rubbish", (journal: string) => writeFileSync(journal, Buffer.from([0, 255, 10, 7, 10])), ""],
+  ])("reads a journal with %s as far as it can be read, and goes on", async (_, spoil, text) => {
+    await using agent = scripted();
+    await using master = await startMaster({ agents: { fake: agent }, config: { defaultAgent: "fake" } });
+    const client = await master.client();
+    await client.initialize();
+    await client.newSession();
+    await oneTurn(client, agent, { prompt: "one", answer: "first" });
+    await master.stop();
+    spoil(join(sessionFolder(master), "journal.ndjson"));
+    await master.serve();
+    const next = await master.client();
+    await next.initialize();
+    await next.call("session/load", { ...load, sessionId: "a", cwd: master.work });
+    expect(next.text("a")).toBe(text);
+    await oneTurn(next, agent, { prompt: "two", answer: "second" });
+    expect(next.text("a")).toBe(`${text}second`);
+  });
+});
