@@ -1,4 +1,4 @@
-// Serves an agent's file requests inside one folder, by real path. Nothing outside the folder is read or written, links included.
+// Serves an agent's file requests inside given folders, by real path. Nothing outside them is read or written, links included.
 import { constants } from "node:fs";
 import { mkdir, open, realpath, stat } from "node:fs/promises";
 import { errorCode } from "../config/error-code.ts";
@@ -19,14 +19,19 @@ export class WorkspaceFileError extends Error {
 const largestFileBytes = 16 * 1024 * 1024;
 
 export class WorkspaceFiles {
-  readonly #root: string;
+  readonly #roots: readonly string[];
 
-  private constructor(root: string) {
-    this.#root = root;
+  private constructor(roots: readonly string[]) {
+    this.#roots = roots;
   }
 
-  static async open(folder: string): Promise<WorkspaceFiles> {
-    return new WorkspaceFiles(await realpath(folder));
+  static async open(...folders: readonly string[]): Promise<WorkspaceFiles> {
+    return new WorkspaceFiles(await Promise.all(folders.map((folder) => realpath(folder))));
+  }
+
+  /** The real path of a folder inside; the first root when none is named. */
+  async folder(path: string | undefined): Promise<string> {
+    return path === undefined ? (this.#roots[0] ?? fail("outside", "there is no folder")) : await this.#inside(path);
   }
 
   /** `line` counts from 1; `limit` is a number of lines. */
@@ -65,12 +70,14 @@ export class WorkspaceFiles {
   async #inside(path: string): Promise<string> {
     if (!isAbsolute(path)) return fail("not_absolute", "the path is not absolute");
     const real = await nearestReal(path);
-    const from = relative(this.#root, real);
-    if (from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from)) {
-      return fail("outside", "the path is outside the folder of this run");
-    }
-    return real;
+    if (this.#roots.some((root) => isInside(root, real))) return real;
+    return fail("outside", "the path is outside the folders of this session");
   }
+}
+
+function isInside(root: string, real: string): boolean {
+  const from = relative(root, real);
+  return from !== ".." && !from.startsWith(`..${sep}`) && !isAbsolute(from);
 }
 
 async function nearestReal(path: string): Promise<string> {

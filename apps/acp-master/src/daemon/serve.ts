@@ -118,6 +118,10 @@ class Daemon {
         maxFrameBytes: config.limits.frameBytes,
         limit: config.limits.helpers,
       },
+      host: {
+        program: fileURLToPath(new URL("host-client.js", import.meta.url)),
+        environment: agentEnvironment(noAgent, process.env, runMarker),
+      },
       record: this.#record,
       store: new SessionStore(places.stateDir, this.#journals, reportJournal),
       log: this.#log,

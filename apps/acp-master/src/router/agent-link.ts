@@ -6,6 +6,7 @@ import type { AgentExit, AgentPeer, AgentProcess } from "../agents/agent-process
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import { asRecord } from "../display/json-value.ts";
 import { fault, INTERNAL_ERROR, INVALID_REQUEST, type RpcError } from "../protocol/reasons.ts";
+import type { ClientCapabilities } from "./client-capabilities.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { EMPTY_OBJECT, errorFrame, notificationFrame, requestFrame, resultFrame } from "./message.ts";
 import { idText } from "./kept-frame.ts";
@@ -55,6 +56,8 @@ const VERSION_2 = Buffer.from("2.0");
 export class AgentLink implements AgentPeer {
   readonly definition: AgentDefinition;
   readonly key: string;
+  /** What this process was told that its clients can do. */
+  readonly announced: ClientCapabilities;
   readonly startedAt = Date.now();
   readonly sessions = new Map<string, Session>();
   readonly clients = new Set<ClientConnection>();
@@ -79,8 +82,9 @@ export class AgentLink implements AgentPeer {
   readonly #envelope = new Envelope();
   #lastCall = 0;
 
-  constructor(definition: AgentDefinition, key: string, owner: LinkOwner) {
+  constructor(definition: AgentDefinition, key: string, announced: ClientCapabilities, owner: LinkOwner) {
     this.definition = definition;
+    this.announced = announced;
     this.key = key;
     this.#owner = owner;
   }

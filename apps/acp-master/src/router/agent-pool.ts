@@ -161,7 +161,7 @@ export class AgentPool {
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     if (this.#stopping) return { ok: false, error: fault("stopping", "acp-master is stopping.") };
 
-    const link = new AgentLink(definition, key, this.#owner);
+    const link = new AgentLink(definition, key, capabilities, this.#owner);
     this.links.add(link);
     link.process = AgentProcess.start(definition, link, {
       reaper: this.#settings.reaper,

@@ -6,7 +6,7 @@ import { fault, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, type RpcError
 import type { AgentLink } from "./agent-link.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { needsCapability } from "./client-capabilities.ts";
-import { idText, keep, underId } from "./kept-frame.ts";
+import { idText, keep, reopened, underId } from "./kept-frame.ts";
 import { errorFrame, resultFrame } from "./message.ts";
 import { REFUSED_UNSEEN } from "./permission-requests.ts";
 import type { Router } from "./router.ts";
@@ -65,8 +65,9 @@ export function agentRequest(router: Router, link: AgentLink, envelope: Envelope
     refuseAgent(link, id, forbidden);
     return;
   }
-  const target = targetOf(session, envelope, method);
+  const target = targetOf(link, session, envelope, method);
   if (!target.ok) refuseAgent(link, id, target.error);
+  else if (target.client === "host") putToHost(router, link, { session, method }, envelope);
   else put(router, link, { client: target.client, session, method }, envelope);
 }
 
@@ -114,12 +115,13 @@ function refuseUnseen(link: AgentLink, envelope: Envelope, why: string): void {
 }
 
 type Target =
-  { readonly ok: true; readonly client: ClientConnection } | { readonly ok: false; readonly error: RpcError };
+  { readonly ok: true; readonly client: ClientConnection | "host" } | { readonly ok: false; readonly error: RpcError };
 
-function targetOf(session: Session, envelope: Envelope, method: string): Target {
+function targetOf(link: AgentLink, session: Session, envelope: Envelope, method: string): Target {
   const terminalId = readString(envelope.bytes, envelope.terminalId);
   if (method.startsWith("terminal/") && method !== "terminal/create" && terminalId !== undefined) {
     const owner = session.terminals.get(terminalId);
+    if (owner === "host") return { ok: true, client: owner };
     if (owner) {
       const serves = !owner.closed && !owner.halfClosed && session.attachments.has(owner);
       return serves ? { ok: true, client: owner } : { ok: false, error: clientGone(method) };
@@ -127,6 +129,9 @@ function targetOf(session: Session, envelope: Envelope, method: string): Target 
   }
   const client = session.primary(method, readString(envelope.bytes, envelope.elicitationMode));
   if (client) return { ok: true, client };
+  // The agent was told that it can have this, by a client that is gone: this host serves it from now on.
+  const onHost = method.startsWith("fs/") || method.startsWith("terminal/");
+  if (onHost && !session.provisional && link.announced.serves(method)) return { ok: true, client: "host" };
   const message = needsCapability(method)
     ? `No client of this session can serve "${method}".`
     : `No client is attached to this session that could answer "${method}".`;
@@ -199,12 +204,7 @@ function put(router: Router, link: AgentLink, to: Recipient, envelope: Envelope,
     {
       answered: (answer) => {
         done();
-        const terminalId = readString(answer.bytes, answer.resultTerminalId);
-        if (session && method === "terminal/create" && terminalId !== undefined) {
-          session.terminals.set(terminalId, client);
-        } else if (session && method === "terminal/release" && answer.result.start >= 0) {
-          session.terminals.delete(readString(request.bytes, request.terminalId) ?? "");
-        }
+        if (session) noteTerminal(session, { method, request, answer, owner: client });
         link.relayAnswer(id, underId(answer, id));
       },
       malformed: () => {
@@ -232,6 +232,42 @@ function put(router: Router, link: AgentLink, to: Recipient, envelope: Envelope,
       link.refuse(id, fault("no_client", `The client has not answered "${method}" for ${seconds} s.`));
     }, seconds * 1000);
     timer.unref();
+  }
+}
+
+/** As `put`, to the host client: its answers are the agent's, and it is asked at most once too. */
+function putToHost(
+  router: Router,
+  link: AgentLink,
+  { session, method }: { session: Session; method: string },
+  envelope: Envelope,
+): void {
+  const id = idText(envelope);
+  const request = keep(envelope);
+  const frame = reopened(toClient(session, request));
+  link.incoming.set(id, { cancelled: () => {}, abandoned: () => {} });
+  router.host.put(session, frame, {
+    answered: (answer) => {
+      noteTerminal(session, { method, request, answer, owner: "host" });
+      link.relayAnswer(id, underId(answer, id));
+    },
+    lost: () => link.refuse(id, clientGone(method)),
+  });
+}
+
+interface TerminalAnswer {
+  readonly method: string;
+  readonly request: Envelope;
+  readonly answer: Envelope;
+  readonly owner: ClientConnection | "host";
+}
+
+/** A terminal sticks to who made it, until it is released. */
+function noteTerminal(session: Session, { method, request, answer, owner }: TerminalAnswer): void {
+  const terminalId = readString(answer.bytes, answer.resultTerminalId);
+  if (method === "terminal/create" && terminalId !== undefined) session.terminals.set(terminalId, owner);
+  else if (method === "terminal/release" && answer.result.start >= 0) {
+    session.terminals.delete(readString(request.bytes, request.terminalId) ?? "");
   }
 }
 

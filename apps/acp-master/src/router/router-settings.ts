@@ -5,6 +5,7 @@ import type { AgentLog } from "../agents/agent-process.ts";
 import type { Reaper } from "../agents/reaper.ts";
 import type { Config } from "../config/schema.ts";
 import type { HelpersOptions } from "../helper/helpers.ts";
+import type { HostSettings } from "./host-service.ts";
 import type { SessionStore } from "./session-store.ts";
 
 /** One decision, as the audit keeps it. Ids, kinds and times. */
@@ -40,6 +41,8 @@ export interface RouterSettings {
   readonly reaper: Reaper;
   readonly agentEnvironment: (definition: AgentDefinition) => Record<string, string>;
   readonly helpers: Pick<HelpersOptions, "spec" | "environment" | "socketDir" | "version" | "maxFrameBytes" | "limit">;
+  /** The host client's program and environment. */
+  readonly host: Pick<HostSettings, "program" | "environment">;
   readonly record: DecisionRecord;
   readonly store: SessionStore;
   readonly log: AgentLog;

@@ -14,6 +14,7 @@ import { ClientConnection, type ClientOwner } from "./client-connection.ts";
 import { clientNotification, clientRequest } from "./client-requests.ts";
 import { EarlyFrames } from "./early-frames.ts";
 import { Events, sessionRow } from "./events.ts";
+import { HostService } from "./host-service.ts";
 import { Parking } from "./park.ts";
 import { Permissions } from "./permissions.ts";
 import { GiveUp } from "./give-up.ts";
@@ -39,6 +40,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   readonly early: EarlyFrames;
   readonly giveUp: GiveUp;
   readonly parking: Parking;
+  readonly host: HostService;
   /** Which client an elicitation with this agent-given id was put to. */
   readonly elicitations = new Map<string, ClientConnection>();
   readonly counters = { noise: 0, lateAnswers: 0, droppedUpdates: 0, badFrames: 0 };
@@ -65,6 +67,11 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     this.giveUp = new GiveUp(this);
     this.parking = new Parking(this);
     this.permissions = new Permissions(this);
+    this.host = new HostService({
+      ...settings.host,
+      reaper: settings.reaper,
+      maxFrameBytes: () => settings.config.limits.frameBytes,
+    });
   }
 
   get config(): RouterSettings["config"] {
@@ -150,6 +157,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     endTurns(session);
     for (const client of session.attachments.keys()) this.detach(client, session);
     session.lane.clear();
+    this.host.sessionEnded(session);
     session.state = "closed";
     const link = session.route;
     this.sessions.remove(session);
@@ -279,6 +287,9 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
       this.removeSession(session, "agent_exited");
       return;
     }
+    // What its agent ran here ends with it.
+    this.host.sessionEnded(session);
+    session.terminals.clear();
     session.state = this.stopping ? "parked" : "lost";
     this.save(session);
     this.permissions.helpers.sessionChanged(session.key, "agent_exited");
@@ -322,6 +333,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     this.events.send({ type: "closing", reason });
     await this.pool.stop();
     await this.permissions[Symbol.asyncDispose]();
+    await this.host[Symbol.asyncDispose]();
     const closed = Array.from(this.clients, (client) => {
       client.notify("_acp-master/closing", notice);
       return client.closeAndFlush();

@@ -81,8 +81,8 @@ export class Session implements AttachedSession {
   readonly judgedTools = new Map<string, "pass" | "hide">();
   /** Tool calls of which at least one frame went out. */
   readonly shownTools = new Set<string>();
-  /** Which client made which terminal. */
-  readonly terminals = new Map<string, ClientConnection>();
+  /** Which client made which terminal, or the host client. */
+  readonly terminals = new Map<string, ClientConnection | "host">();
 
   /** Result of the last new, load or resume, without its sessionId. */
   opened: Record<string, unknown> = {};
