@@ -14,6 +14,11 @@ const required: Readonly<Record<string, string>> = {
   capabilities: "148-151",
   "paths-env": "160-163",
   shim: "165 166",
+  permission: "42-54 56-59 61-67 69 70",
+  "preset-policy": "71 72 74-77 79-84",
+  cancel: "85 87-91",
+  audit: "144-147",
+  timers: "155-158",
 };
 
 const testFolder = fileURLToPath(new URL("..", import.meta.url));

@@ -87,6 +87,23 @@ const waits = async (answered: Promise<unknown>): Promise<number> => {
   return performance.now() - began;
 };
 
+it("FF-157: the wait of a question whose client was killed begins with its end, though nobody said goodbye", async () => {
+  await using deserted = askingAgent();
+  await using own = await startMaster({
+    agents: { fake: deserted },
+    config: { helper: { use: "ask", isolation: "shared" }, approvals: { noClientSeconds: 0.3 } },
+  });
+  const editor = own.connect(["fake"]);
+  own.own(editor);
+  await editor.initialize();
+  const { sessionId } = await editor.newSession();
+  const agentProcess = await deserted.process();
+  const asked = agentProcess.askPermission(sessionId);
+  await editor.next(PERMISSION);
+  process.kill(editor.program!.pid, "SIGKILL");
+  expect((await asked).result).toEqual(selected("no"));
+});
+
 it("FF-158: one wait for every path: the question, the form and what a client is asked to do end when it is over", async () => {
   const capabilities = {
     fs: { readTextFile: true, writeTextFile: true },
