@@ -58,7 +58,7 @@ const flags: Readonly<Record<Spelling, string>> = { json: "--payload-json", b64u
 // oxlint-disable-next-line no-control-regex
 const lineBreaking = /[\u0000-\u001f\u007f\u0085\u2028\u2029]/;
 
-/** What a refusing reader must never be given to print: it stands for the payload in a template. */
+/** What stands for the payload in a template. */
 export const placeholder: Readonly<Record<Spelling, string>> = { json: "<json>", b64url: "<base64url of the json>" };
 
 /**
