@@ -529,6 +529,10 @@ describe("a daemon that was killed", () => {
     const answer = { approvalId, outcome: selected("yes").outcome };
     expect(await client.call("_acp-master/approval/answer", answer)).toEqual({ status: "not_pending" });
     expect(isRunning(pid)).toBe(false);
+    // Of that question there is one record, and it is no allow.
+    expect(decisions(own, approvalId)).toMatchObject([
+      { toolCallId: "t1", outcome: { result: "cancelled" }, by: { kind: "agent_exit" } },
+    ]);
     expect((await own.cli(["audit", "verify"])).code).toBe(0);
   });
 });

@@ -1,7 +1,8 @@
 // Field faults of the kind "preset-policy": requests that look harmless, and presets that promise more than they do.
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Home } from "../harness/home.ts";
 import type { Loose } from "../harness/lines.ts";
 import { startMaster, type Master } from "../harness/master.ts";
 import type { InitializeOptions } from "../harness/raw-client.ts";
@@ -28,6 +29,7 @@ const kinds = {
   rules: { helper: { use: "policy-file" } },
 } as const;
 type Kind = keyof typeof kinds;
+const shared = { helper: { isolation: "shared" } } as const;
 
 let agents: Record<Kind, ScriptedAgent>;
 let master: Master;
@@ -43,7 +45,7 @@ beforeAll(async () => {
     allow: make("allow"),
     rules: make("rules"),
   };
-  master = await startMaster({ agents, config: { helper: { isolation: "shared" } } });
+  master = await startMaster({ agents, config: shared });
   // The rules that ship with the examples.
   const shipped = new URL("../../examples/helpers/policy.json", import.meta.url);
   writeFileSync(join(master.home, "policy.json"), readFileSync(shipped));
@@ -274,6 +276,13 @@ describe("what a preset covers", () => {
   });
 });
 
+/** What the daemon keeps of its only session. */
+function sessionFile(home: Home): string {
+  const folder = join(home.home, "state", "sessions");
+  const [only] = readdirSync(folder);
+  return join(folder, only!, "session.json");
+}
+
 describe("the preset of a session", () => {
   it("FF-80: is not weakened by set_mode, which the record has", async () => {
     const talking = await talk("deny");
@@ -290,6 +299,41 @@ describe("the preset of a session", () => {
     const again = await talking.join();
     expect((await talking.ask("t1")).result).toEqual(selected("no"));
     await again.expectSilence(({ method }) => method === PERMISSION, { from: 0 });
+  });
+
+  it("FF-82: survives a restart of the daemon, and one that cannot be read becomes the least", async () => {
+    await using agent = askingAgent({ auto: { "session/load": {}, "session/resume": {} } });
+    await using own = await startMaster({ agents: { fake: agent }, config: shared });
+    const talking = await converse(own, { agent: "fake" });
+    const { sessionId } = talking;
+    await talking.client.call("_acp-master/session/preset", { sessionId, preset: "read-only" });
+    await talking.endTurn();
+    const presetAfterRestart = async (): Promise<string> => {
+      await own.kill9();
+      await own.serve();
+      const client = await own.client();
+      await client.initialize({ agent: "fake" });
+      await client.call("session/load", { sessionId, cwd: own.work, mcpServers: [] }, 20_000);
+      const done = client.prompt(sessionId, "go on", 20_000);
+      const process = await agent.process(agent.processes.length - 1);
+      const prompt = await process.received("session/prompt");
+      const params = {
+        sessionId,
+        toolCall: { toolCallId: "t1", kind: "execute", rawInput: { command: "true" } },
+        options: yesNo,
+      };
+      expect((await process.request(PERMISSION, params)).result).toEqual(selected("no"));
+      // It was the preset that refused, not the lack of a Helper.
+      expect(decisions(own).at(-1)).toMatchObject({ outcome: { result: "selected" }, by: { kind: "helper" } });
+      await process.answer(prompt, { stopReason: "end_turn" });
+      await done;
+      const { sessions } = await client.call("_acp-master/sessions", {});
+      return sessions.find((row: Loose) => row.sessionId === sessionId).preset;
+    };
+    expect(await presetAfterRestart()).toBe("read-only");
+    const file = sessionFile(own);
+    writeFileSync(file, readFileSync(file, "utf8").replace('"read-only"', '"allow-everything"'));
+    expect(await presetAfterRestart()).toBe("deny-all");
   });
 
   it("FF-83: an allow that comes after the switch to deny-all is none, and the switch settles what is open", async () => {

@@ -69,6 +69,8 @@ async function restoreOnce(router: Router, session: Session, client: ClientConne
   session.replaying.lastAt = Date.now();
   for (const attached of session.attachments.keys()) link.clients.add(attached);
   router.permissions.helpers.sessionChanged(session.key, "replaced");
+  // A parked session, or one of a former run, has no Helper: it needs one before its first turn, and its presets.
+  await new Promise<void>((resolve) => router.permissions.whenPresetsKnown(session, resolve));
   return undefined;
 }
 
