@@ -19,6 +19,13 @@ export interface CatalogueEntry {
   readonly digest: string;
 }
 
+/** What people and programs are shown of it. */
+export type AgentRow = Pick<CatalogueEntry, "name" | "source" | "ready" | "how" | "command" | "why">;
+
+export function agentRow({ name, source, ready, how, command, why }: CatalogueEntry): AgentRow {
+  return { name, source, ready, how, command, ...(why === undefined ? {} : { why }) };
+}
+
 export interface CatalogueOptions {
   readonly agents: Readonly<Record<string, AgentConfig>>;
   /** The file of the demo agent that ships with the product. */

@@ -41,15 +41,6 @@ export interface RunningHelper {
   readonly state: string;
 }
 
-export interface AgentRow {
-  readonly name: string;
-  readonly source: string;
-  readonly ready: boolean;
-  readonly how?: string;
-  readonly command?: string | readonly string[];
-  readonly why?: string;
-}
-
 export interface SessionClient {
   readonly clientId: string;
   readonly name: string;

@@ -1,6 +1,6 @@
 // What can go wrong between one of our programs and the daemon. The messages say what to do next and carry no payload.
 
-import { asRecord, asText } from "../display/json-value.ts";
+import { asRecord, asText } from "../protocol/json-value.ts";
 
 export type ClientErrorKind =
   /** Nothing listens on the socket. */

@@ -1,7 +1,7 @@
 // A connection of one of our own programs to the daemon: requests, answers, notifications. It starts no daemon and no agent, and serves no requests.
 import { connect, type Socket } from "node:net";
 import { FrameReader, FrameWriter, frameOf, parseFrame } from "@acp-master/wire";
-import { asRecord, type JsonRecord } from "../display/json-value.ts";
+import { asRecord, type JsonRecord } from "../protocol/json-value.ts";
 import { VERSION } from "../version.ts";
 import { answeredError, ClientError } from "./client-error.ts";
 

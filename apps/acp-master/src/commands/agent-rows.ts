@@ -1,6 +1,6 @@
 // The catalogue of agents: the running daemon's own, whose environment counts, else the one of this shell.
 import { fileURLToPath } from "node:url";
-import type { AgentRow } from "../client/answers.ts";
+import type { AgentRow } from "../agents/catalogue.ts";
 import { ClientError } from "../client/client-error.ts";
 import { openMaster } from "../client/open-master.ts";
 import { resolvePlaces } from "../config/places.ts";
@@ -19,7 +19,7 @@ export async function agentRows(): Promise<readonly AgentRow[]> {
 
 /** Fails when the configuration is not valid. */
 export async function localAgentRows(): Promise<readonly AgentRow[]> {
-  const [{ loadConfig }, { resolveAgents }] = await Promise.all([
+  const [{ loadConfig }, { agentRow, resolveAgents }] = await Promise.all([
     import("../config/load-config.ts"),
     import("../agents/catalogue.ts"),
   ]);
@@ -32,14 +32,7 @@ export async function localAgentRows(): Promise<readonly AgentRow[]> {
     demoAgent: demoAgentFile(),
     environment: process.env,
   });
-  return [...entries.values()].map(({ name, source, ready, how, command, why }) => ({
-    name,
-    source,
-    ready,
-    how,
-    command,
-    ...(why === undefined ? {} : { why }),
-  }));
+  return [...entries.values()].map(agentRow);
 }
 
 /** The demo agent lies beside the bundled program. */

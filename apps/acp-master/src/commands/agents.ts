@@ -1,7 +1,7 @@
 // `acp-master agents`: which agents are ready here and why the others are not; --retry lets one start again that failed
 // too often. It starts no agent, and the list needs no daemon.
 import type { Command } from "commander";
-import type { AgentRow } from "../client/answers.ts";
+import type { AgentRow } from "../agents/catalogue.ts";
 import { openMaster } from "../client/open-master.ts";
 import { exitCodes, type ExitCode } from "../display/errors.ts";
 import { table, type Column } from "../display/table.ts";
@@ -42,7 +42,7 @@ const columns: Column<AgentRow>[] = [
   { title: "Agent", value: (row) => row.name },
   { title: "Ready", value: (row) => (row.ready ? "yes" : "no") },
   { title: "From", value: (row) => row.source },
-  { title: "How", value: (row) => row.how ?? "-" },
-  { title: "Command", value: (row) => (typeof row.command === "string" ? row.command : (row.command ?? []).join(" ")) },
+  { title: "How", value: (row) => row.how },
+  { title: "Command", value: (row) => row.command },
   { title: "Why not", value: (row) => row.why ?? "" },
 ];

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { ApprovalRow } from "../client/answers.ts";
 import { openMaster } from "../client/open-master.ts";
 import { exitCodes, type ExitCode } from "../display/errors.ts";
-import { asRecord, asText, type JsonRecord } from "../display/json-value.ts";
+import { asRecord, asText, type JsonRecord } from "../protocol/json-value.ts";
 import { permissionText } from "../display/permission-text.ts";
 import { table, type Column } from "../display/table.ts";
 import { age, isoTime } from "../display/time.ts";

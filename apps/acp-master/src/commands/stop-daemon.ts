@@ -5,7 +5,7 @@ import { ClientError } from "../client/client-error.ts";
 import { MasterClient } from "../client/master-client.ts";
 import { errorCode } from "../config/error-code.ts";
 import type { Places } from "../config/places.ts";
-import { asRecord } from "../display/json-value.ts";
+import { asRecord } from "../protocol/json-value.ts";
 
 export type StopReason = "stop" | "restart";
 

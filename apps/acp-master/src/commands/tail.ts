@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { openMaster } from "../client/open-master.ts";
 import { sessionRow } from "../client/session-rows.ts";
 import { CommandError, exitCodes, type ExitCode } from "../display/errors.ts";
-import { asRecord, asText, type JsonRecord } from "../display/json-value.ts";
+import { asRecord, asText, type JsonRecord } from "../protocol/json-value.ts";
 import { Transcript } from "../display/transcript.ts";
 import { examples, finish } from "./finish.ts";
 

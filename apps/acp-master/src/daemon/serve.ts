@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { agentEnvironment } from "../agents/environment.ts";
-import { resolveAgents } from "../agents/catalogue.ts";
+import { type AgentRow, agentRow, resolveAgents } from "../agents/catalogue.ts";
 import { Reaper } from "../agents/reaper.ts";
 import { AuditLog } from "../audit/audit-log.ts";
 import { type LoadedConfig, loadConfig } from "../config/load-config.ts";
@@ -168,17 +168,10 @@ class Daemon {
     return new Map([...this.#catalogue.value].map(([name, entry]) => [name, entry.definition]));
   }
 
-  get #agentRows(): readonly Record<string, unknown>[] {
+  get #agentRows(): readonly AgentRow[] {
     // What is on PATH may have changed since it was looked up.
     this.#catalogue.forget();
-    return [...this.#catalogue.value.values()].map(({ name, source, ready, how, command, why }) => ({
-      name,
-      source,
-      ready,
-      how,
-      command,
-      ...(why === undefined ? {} : { why }),
-    }));
+    return [...this.#catalogue.value.values()].map(agentRow);
   }
 
   #reconfigure(loaded: LoadedConfig): void {

@@ -1,6 +1,6 @@
 // Shows one line of the daemon's log to a person: time, level, text, fields. A line that is not JSON is shown as it is, made visible.
 import { painter, type Paint, type Surface } from "./colour.ts";
-import { asRecord, asText, type JsonRecord } from "./json-value.ts";
+import { asRecord, asText, type JsonRecord } from "../protocol/json-value.ts";
 import { visibleLine } from "./untrusted-text.ts";
 
 const paints: Readonly<Record<string, Paint>> = {

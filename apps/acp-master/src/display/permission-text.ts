@@ -1,6 +1,6 @@
 // Shows a permission request to a person: what would run, in full or marked as cut, and every option in the offered order. It guesses nothing from titles.
 import { painter, type Surface } from "./colour.ts";
-import { asList, asRecord, asText, type JsonRecord } from "./json-value.ts";
+import { asList, asRecord, asText, type JsonRecord } from "../protocol/json-value.ts";
 import { shortened, visibleLine, visibleLines } from "./untrusted-text.ts";
 
 const longestInput = 6_000;

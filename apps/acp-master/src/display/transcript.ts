@@ -1,6 +1,6 @@
 // Turns a session's updates into running text. Kinds that it does not know are left out; foreign text is made visible unless the caller wants it exact.
 import { painter, type Surface } from "./colour.ts";
-import { asList, asRecord, asText, type JsonRecord } from "./json-value.ts";
+import { asList, asRecord, asText, type JsonRecord } from "../protocol/json-value.ts";
 import { shortened, visibleLine, visibleLines } from "./untrusted-text.ts";
 
 export interface TranscriptOptions {

@@ -3,7 +3,7 @@
 import { Readable, Writable } from "node:stream";
 import { client, ndJsonStream, RequestError } from "@agentclientprotocol/sdk";
 import { WorkspaceFileError, WorkspaceFiles } from "../client/workspace-files.ts";
-import { asList, asRecord, asText } from "../display/json-value.ts";
+import { asList, asRecord, asText } from "../protocol/json-value.ts";
 import { Terminals } from "./terminals.ts";
 
 /** Ours only: which folders a session may touch, and when it is over. */

@@ -1,6 +1,6 @@
 // The lines of a session's index.ndjson: positions, ids, kinds and times. No line holds bytes of a request or of an update.
 
-import { asList, asRecord } from "../display/json-value.ts";
+import { asList, asRecord } from "../protocol/json-value.ts";
 
 /** Of these a client that joins gets the latest. */
 export const SNAPSHOT_KINDS = [

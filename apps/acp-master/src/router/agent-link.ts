@@ -4,7 +4,7 @@
 import { Envelope, type Edit, peek, splice, stringEquals } from "@acp-master/wire";
 import type { AgentExit, AgentPeer, AgentProcess } from "../agents/agent-process.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
-import { asRecord } from "../display/json-value.ts";
+import { asRecord } from "../protocol/json-value.ts";
 import { fault, INTERNAL_ERROR, INVALID_REQUEST, type RpcError } from "../protocol/reasons.ts";
 import type { ClientCapabilities } from "./client-capabilities.ts";
 import type { ClientConnection } from "./client-connection.ts";

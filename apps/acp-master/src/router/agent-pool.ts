@@ -5,7 +5,7 @@ import { type AgentExit, type AgentLog, AgentProcess } from "../agents/agent-pro
 import { type AgentDefinition, definitionDigest } from "../agents/agent-definition.ts";
 import { BackOff } from "../agents/back-off.ts";
 import type { Reaper } from "../agents/reaper.ts";
-import { asRecord } from "../display/json-value.ts";
+import { asRecord } from "../protocol/json-value.ts";
 import { fault, type RpcError } from "../protocol/reasons.ts";
 import { VERSION } from "../version.ts";
 import { AgentLink, type LinkOwner } from "./agent-link.ts";

@@ -2,7 +2,7 @@
 // here is opened in the agent, with its route registered before.
 
 import { type Edit, type Envelope, parseFrame, readString, setMember } from "@acp-master/wire";
-import { asRecord } from "../display/json-value.ts";
+import { asRecord } from "../protocol/json-value.ts";
 import { SNAPSHOT_KINDS } from "../journal/index-lines.ts";
 import { fault, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink, Creation } from "./agent-link.ts";

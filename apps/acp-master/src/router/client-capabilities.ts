@@ -2,7 +2,7 @@
 // clients of equal abilities share a process.
 
 import { createHash } from "node:crypto";
-import { asRecord } from "../display/json-value.ts";
+import { asRecord } from "../protocol/json-value.ts";
 import { EMPTY_OBJECT, json } from "./message.ts";
 
 /** Same value, same text: keys sorted at every level. */

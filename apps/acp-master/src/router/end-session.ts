@@ -1,7 +1,7 @@
 // session/close and session/delete: what ends a session for good, and what is only a leave.
 
 import { type Edit, type Envelope, parseFrame, readString } from "@acp-master/wire";
-import { asRecord } from "../display/json-value.ts";
+import { asRecord } from "../protocol/json-value.ts";
 import { fault, NOT_FOUND, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink } from "./agent-link.ts";
 import type { ClientConnection } from "./client-connection.ts";

@@ -1,7 +1,7 @@
 // What the daemon tells those who asked for events, and the rows in which sessions and approvals are shown.
 
 import { parseFrame } from "@acp-master/wire";
-import { asRecord } from "../display/json-value.ts";
+import { asRecord } from "../protocol/json-value.ts";
 import type { TicketView } from "@acp-master/permission-core";
 import type { ClientConnection } from "./client-connection.ts";
 import { reopened } from "./kept-frame.ts";

@@ -1,7 +1,7 @@
 // initialize of a client: who it is, which agent it wants, what that agent can do through the master.
 
 import { type Envelope, parseFrame, spanBytes } from "@acp-master/wire";
-import { asRecord } from "../display/json-value.ts";
+import { asRecord } from "../protocol/json-value.ts";
 import { fault, INVALID_PARAMS, INVALID_REQUEST, type RpcError } from "../protocol/reasons.ts";
 import { VERSION } from "../version.ts";
 import type { ClientConnection, ClientIdentity } from "./client-connection.ts";
@@ -72,7 +72,7 @@ function readIdentity(router: Router, frame: Envelope): Read {
     identity: {
       name: typeof name === "string" ? name.slice(0, 200) : "",
       role: role ?? "controller",
-      agent: agent === null ? undefined : (agent ?? defaultAgent(router)),
+      agent: agent === null ? undefined : (agent ?? router.config.defaultAgent),
       events: events === true,
       capabilities: clientCapabilities(
         params["clientCapabilities"],
@@ -80,11 +80,6 @@ function readIdentity(router: Router, frame: Envelope): Read {
       ),
     },
   };
-}
-
-/** The configured one, else the only or first one that the configuration names, else the one that is always there. */
-function defaultAgent(router: Router): string {
-  return router.config.defaultAgent ?? Object.keys(router.config.agents)[0] ?? "demo";
 }
 
 const NULL = Buffer.from("null");

@@ -2,7 +2,7 @@
 
 import { realpathSync } from "node:fs";
 import { type Envelope, parseFrame, spanBytes } from "@acp-master/wire";
-import { asList, asRecord, type JsonRecord } from "../display/json-value.ts";
+import { asList, asRecord, type JsonRecord } from "../protocol/json-value.ts";
 import { INVALID_PARAMS } from "../protocol/reasons.ts";
 import type { AgentLink } from "./agent-link.ts";
 import type { ClientConnection } from "./client-connection.ts";

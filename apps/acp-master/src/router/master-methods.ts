@@ -2,7 +2,7 @@
 
 import { type Envelope, parseFrame, readString } from "@acp-master/wire";
 import type { ClientAnswer } from "@acp-master/permission-core";
-import { asRecord, type JsonRecord } from "../display/json-value.ts";
+import { asRecord, type JsonRecord } from "../protocol/json-value.ts";
 import { fault, INVALID_PARAMS, METHOD_NOT_FOUND } from "../protocol/reasons.ts";
 import { VERSION } from "../version.ts";
 import type { ClientConnection } from "./client-connection.ts";

@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { type Edit, type Envelope, parseFrame, readString, removeMember } from "@acp-master/wire";
-import { asList, asRecord } from "../display/json-value.ts";
+import { asList, asRecord } from "../protocol/json-value.ts";
 import { fault, INTERNAL_ERROR, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink, Creation } from "./agent-link.ts";
 import { acquireFor } from "./binding.ts";

@@ -1,7 +1,7 @@
 // The result of the request that opened a session: passed on to whoever asked, and remembered for those who attach later.
 
 import { appendElement, type Edit, type Envelope, parseFrame, setMember, splice } from "@acp-master/wire";
-import { asRecord } from "../display/json-value.ts";
+import { asRecord } from "../protocol/json-value.ts";
 import { isArraySpan, isObjectSpan } from "./kept-frame.ts";
 import { json } from "./message.ts";
 import type { Session } from "./session.ts";

@@ -2,7 +2,7 @@
 // it has it, else session/load. What the agent replays is known here and dropped. A restore belongs to no client.
 
 import { parseFrame } from "@acp-master/wire";
-import { asRecord } from "../display/json-value.ts";
+import { asRecord } from "../protocol/json-value.ts";
 import { fault, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink } from "./agent-link.ts";
 import type { ClientConnection } from "./client-connection.ts";

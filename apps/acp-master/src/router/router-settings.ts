@@ -1,28 +1,14 @@
 // What the router is given from outside: configuration, processes, records. It reads no files itself.
 
+import type { AgentRow } from "../agents/catalogue.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
+import type { DecisionLine } from "../audit/record.ts";
 import type { AgentLog } from "../agents/agent-process.ts";
 import type { Reaper } from "../agents/reaper.ts";
 import type { Config } from "../config/schema.ts";
 import type { HelpersOptions } from "../helper/helpers.ts";
 import type { HostSettings } from "./host-service.ts";
 import type { SessionStore } from "./session-store.ts";
-
-/** One decision, as the audit keeps it. Ids, kinds and times. */
-export interface DecisionLine {
-  readonly approvalId: string;
-  readonly sessionId: string;
-  readonly agent: string;
-  readonly toolCallId: string;
-  readonly paramsDigest: string;
-  readonly options: readonly { readonly optionId: string; readonly kind: string }[];
-  readonly shownTo: readonly string[];
-  readonly outcome: { readonly result: string; readonly optionId?: string };
-  readonly by: { readonly kind: string; readonly name: string };
-  readonly preset: string;
-  readonly askedAt: number | undefined;
-  readonly latencyMs: number;
-}
 
 export interface DecisionRecord {
   /** One synchronous append. False: it is not written. */
@@ -37,7 +23,7 @@ export interface RouterSettings {
   /** Every agent that can be named, by name. */
   agents: () => ReadonlyMap<string, AgentDefinition>;
   /** What `_acp-master/agents` and the command line show. */
-  agentRows: () => readonly Record<string, unknown>[];
+  agentRows: () => readonly AgentRow[];
   readonly reaper: Reaper;
   readonly agentEnvironment: (definition: AgentDefinition) => Record<string, string>;
   readonly helpers: Pick<HelpersOptions, "spec" | "environment" | "socketDir" | "version" | "maxFrameBytes" | "limit">;

@@ -1,7 +1,7 @@
 // Mode, model and config options of a session: set by one client, known to all.
 
 import { appendElement, type Edit, type Envelope, parseFrame, readString, spanBytes, splice } from "@acp-master/wire";
-import { asRecord, type JsonRecord } from "../display/json-value.ts";
+import { asRecord, type JsonRecord } from "../protocol/json-value.ts";
 import { INVALID_PARAMS } from "../protocol/reasons.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { forwardInSession } from "./forward.ts";
