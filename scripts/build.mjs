@@ -32,6 +32,8 @@ const projects = [
 
 run(bin("tsc"), ["-b", ...projects]);
 
+const isPart = (name) => name.startsWith("part-");
+
 const { build } = createRequire(join(root, "package.json"))("esbuild");
 // Built aside and moved into place, parts before the programs that name them: who runs a program meanwhile gets a whole one.
 const dist = join(root, "apps/acp-master/dist");
@@ -57,7 +59,6 @@ try {
       }),
     ),
   );
-  const isPart = (name) => name.startsWith("part-");
   const built = readdirSync(aside).toSorted((a, b) => Number(isPart(b)) - Number(isPart(a)));
   for (const name of built) {
     if (name.endsWith(".js") && !isPart(name)) chmodSync(join(aside, name), 0o755);
@@ -72,7 +73,7 @@ try {
 function removeOldParts(current) {
   for (const name of readdirSync(dist)) {
     const path = join(dist, name);
-    if (!name.startsWith("part-") || current.has(name)) continue;
+    if (!isPart(name) || current.has(name)) continue;
     if (Date.now() - statSync(path).mtimeMs > 3600_000) rmSync(path);
   }
 }

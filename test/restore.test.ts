@@ -10,15 +10,16 @@ async function stateOf(client: RawClient, sessionId: string): Promise<string | u
   return sessions.find((row: { sessionId: string }) => row.sessionId === sessionId)?.state;
 }
 
+const chunk = (text: string) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+
 describe("a session whose agent process ended", () => {
   it("goes on in a new process at the next prompt, without its history doubled", async () => {
-    const replay = (text: string) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
     await using agent = fakeAgent({
       capabilities: { loadSession: true, sessionCapabilities: {} },
       sessionIds: ["a"],
       auto: {
         "session/load": (params, process) => {
-          process.notify("session/update", { sessionId: params.sessionId, update: replay("first") });
+          void process.notify("session/update", { sessionId: params.sessionId, update: chunk("first") });
           return {};
         },
         "session/prompt": false,
@@ -101,7 +102,7 @@ describe("a session whose agent process ended", () => {
     expect(other.text("a")).toBe("seen");
     expect(await stateOf(other, "a")).toBe("lost");
     const resumed = await other.request("session/resume", { sessionId: "a", cwd: master.work, mcpServers: [] });
-    expect(resumed.error.data.reason).toBe("session_lost");
+    expect(resumed.error?.data.reason).toBe("session_lost");
   });
 
   it("is looked at by an observer without being woken", async () => {
@@ -168,7 +169,7 @@ describe("an agent that ignores a cancel", () => {
     const turn = client.prompt("a", "one");
     const process = await agent.process(0);
     const prompt = await process.received("session/prompt");
-    client.notify("session/cancel", { sessionId: "a" });
+    await client.notify("session/cancel", { sessionId: "a" });
     await process.received("session/cancel");
     expect((await turn).result).toEqual({ stopReason: "cancelled" });
     await eventually(async () => (await stateOf(client, "a")) === "lost", "the session has left the process");

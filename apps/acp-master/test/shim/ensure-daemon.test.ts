@@ -14,6 +14,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
+const statOf = (of: number | "self") => readFileSync(`/proc/${of}/stat`, "utf8").split(") ")[1]!.split(" ");
+
 describe("ensureDaemon()", () => {
   it("starts one daemon for many calls in one process, and takes it when it runs", async () => {
     await using home = new FixtureHome(program);
@@ -28,7 +30,6 @@ describe("ensureDaemon()", () => {
     await ensureDaemon(home.places, { program });
     const pid = home.births()[0]!;
     // An editor that ends all descendants of its command does not find it.
-    const statOf = (of: number | "self") => readFileSync(`/proc/${of}/stat`, "utf8").split(") ")[1]!.split(" ");
     const [, parent, group] = statOf(pid);
     const [, , ownGroup] = statOf("self");
     expect(Number(parent)).not.toBe(process.pid);

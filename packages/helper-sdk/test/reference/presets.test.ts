@@ -111,13 +111,13 @@ describe("accept-edits", () => {
     const session = folder.session("accept-edits");
     const bare = request({ rawInput: undefined });
     const call = {
-      sessionUpdate: "tool_call",
+      sessionUpdate: "tool_call" as const,
       toolCallId: "t",
       title: "E",
-      kind: "edit",
+      kind: "edit" as const,
       rawInput: {},
       locations: [{ path: "inner.txt" }],
-    } as const;
+    };
     session.see(call);
     session.see({ sessionUpdate: "tool_call_update", toolCallId: "t", status: "completed" });
     expect(judge("accept-edits", bare, session)).toEqual(asked);
