@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
-import { type AuditBounds, AuditLog, type AuditOptions, auditBounds } from "../../src/audit/audit-log.ts";
+import { AuditLog, type AuditOptions, auditBounds } from "../../src/audit/audit-log.ts";
+import type { AuditBounds } from "../../src/audit/chain-writer.ts";
 import { verifyAudit } from "../../src/audit/verify-audit.ts";
 import { decisionNumber } from "./decisions.ts";
 
