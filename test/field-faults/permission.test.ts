@@ -438,6 +438,19 @@ describe("sessions that nobody announced", () => {
     expect(decisions(master).at(-1)).toMatchObject({ by: { kind: "helper" }, preset: "deny-all" });
     const terminal = await talking.process.request("terminal/create", { sessionId: child, command: "true" });
     expect(terminal.error?.data.reason).toBe("refused_by_preset");
+    // Where the default is the narrower one it holds for the child, whatever its parent was given.
+    const wide = await talk("deny", { capabilities: { subagents: {}, terminal: true } });
+    wide.client.answer("terminal/create", () => ({ terminalId: "term" }));
+    await wide.client.call("_acp-master/session/preset", {
+      sessionId: wide.sessionId,
+      preset: "allow-all",
+      confirm: true,
+    });
+    await announce(wide, `${wide.sessionId}-child`);
+    const create = (sessionId: string) => wide.process.request("terminal/create", { sessionId, command: "true" });
+    expect((await create(wide.sessionId)).result).toEqual({ terminalId: "term" });
+    expect((await create(`${wide.sessionId}-child`)).error?.data.reason).toBe("refused_by_preset");
+    expect((await childAsk(wide, `${wide.sessionId}-child`)).result).toEqual(selected("no"));
   });
 });
 
@@ -473,25 +486,29 @@ describe("what people are shown", () => {
       "ok\u001b[2K\rsafe",
       Array.from({ length: 50 }, (_, n) => `line ${n}`).join("\n"),
     ];
-    for (const title of titles) {
-      const asked = talking.ask("t1", { toolCall: { title, rawInput: { command: `${title}; true` } } });
-      const offer = await nextOffer(talking.client);
+    const asked = titles.map((title, n) =>
+      talking.ask(`t${n}`, { toolCall: { title, rawInput: { command: `${title}; true` } } }),
+    );
+    const offers = [];
+    for (const [n, title] of titles.entries()) {
+      const offer = await nextOffer(talking.client, `t${n}`);
       // The copy for editors is the agent's.
       expect(offer.params.toolCall.title).toBe(title);
-      for (const args of [["approvals"], ["approvals", "--json"]]) {
-        const { stdout } = await master.cli([...args, "--session", talking.sessionId]);
-        expect(stdout).not.toMatch(unseen);
-        expect(stdout).toContain("; true");
-      }
-      const { stdout } = await master.cli(["approvals", "--json", "--session", talking.sessionId]);
-      const [row] = JSON.parse(stdout).approvals;
-      expect(row.params.toolCall.rawInput.command).toBe(`${title}; true`);
-      // One line for the names of the columns, one for the question.
-      const table = await master.cli(["approvals", "--session", talking.sessionId]);
-      expect(table.stdout.trimEnd().split("\n")).toHaveLength(2);
-      await answerOffer(talking.client, offer, selected("no"));
-      await asked;
+      offers.push(offer);
     }
+    const session = ["--session", talking.sessionId];
+    const table = await master.cli(["approvals", ...session]);
+    const json = await master.cli(["approvals", "--json", ...session]);
+    for (const { stdout } of [table, json]) {
+      expect(stdout).not.toMatch(unseen);
+      expect(stdout.match(/; true/g)).toHaveLength(titles.length);
+    }
+    const shown = JSON.parse(json.stdout).approvals.map((row: Loose) => row.params.toolCall.rawInput.command);
+    expect(shown).toEqual(titles.map((title) => `${title}; true`));
+    // One line for the names of the columns, one for each question.
+    expect(table.stdout.trimEnd().split("\n")).toHaveLength(1 + titles.length);
+    for (const offer of offers) await answerOffer(talking.client, offer, selected("no"));
+    await Promise.all(asked);
   });
 
   it("FF-66: another request under the same tool call is another question, and the record holds the digest of each", async () => {
