@@ -1,6 +1,6 @@
 // A master that only writes down what it is told to do, in order, one short line for each call.
 import type { Decision } from "../src/decision.ts";
-import type { TicketPolicy, TicketPorts } from "../src/ticket-ports.ts";
+import type { TicketPolicies, TicketPolicy, TicketPorts } from "../src/ticket-ports.ts";
 import type { TicketOpening, TicketView } from "../src/ticket.ts";
 import { Tickets } from "../src/tickets.ts";
 import { VirtualClock } from "./virtual-clock.ts";
@@ -41,7 +41,10 @@ const opening = (changes: Partial<TicketOpening> = {}): TicketOpening => ({
 });
 
 export function recording(
-  options: { readonly policy?: Partial<TicketPolicy>; readonly ports?: Partial<TicketPorts> } = {},
+  options: {
+    readonly policy?: Partial<TicketPolicy> | Extract<TicketPolicies, (agent: string) => TicketPolicy>;
+    readonly ports?: Partial<TicketPorts>;
+  } = {},
 ): Recording {
   const clock = new VirtualClock();
   const lines: string[] = [];
@@ -76,7 +79,9 @@ export function recording(
     log: (event, fields) => void logged.push({ event, fields }),
     ...options.ports,
   };
-  const tickets = new Tickets(ports, { timeoutSeconds: 0, noClientSeconds: 600, ...options.policy });
+  const { policy } = options;
+  const general = { timeoutSeconds: 0, noClientSeconds: 600 };
+  const tickets = new Tickets(ports, typeof policy === "function" ? policy : { ...general, ...policy });
   return {
     tickets,
     clock,

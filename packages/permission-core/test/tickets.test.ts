@@ -622,6 +622,19 @@ describe("time", () => {
     expect(take()).toEqual(["record t1 expired by no_client", "answer t1 deny", "resolved t1 expired by no_client"]);
   });
 
+  it("each agent may have waits of its own, read when they begin", () => {
+    const waits = new Map([["hasty", 1]]);
+    const { tickets, clock, offered } = recording({
+      policy: (agent) => ({ timeoutSeconds: waits.get(agent) ?? 0, noClientSeconds: 0 }),
+    });
+    const [hasty, patient] = [offered({ agent: "hasty" }), offered({ agent: "patient" })];
+    clock.pass(1_000);
+    expect(tickets.get(hasty)).toBeUndefined();
+    expect(tickets.get(patient)?.expiresAt).toBeUndefined();
+    waits.set("patient", 2);
+    expect(tickets.get(offered({ agent: "patient" }))?.expiresAt).toBe(clock.now() + 2_000);
+  });
+
   it("after a sleep the ticket is still there for a minute", () => {
     const { tickets, clock, offered } = recording({ policy: { noClientSeconds: 10 } });
     const id = offered();
