@@ -142,6 +142,7 @@ describe("while a permission is open", () => {
     await talking.settle();
     expect(shown(talking, "t1").map((one) => one.n)).toEqual([1]);
     await answerOffer(talking.client, offer, selected("yes"));
+    await talking.process.received((message) => message.id === "q1");
     await talking.settle();
     expect(shown(talking, "t1").map((one) => one.n)).toEqual([1, 2]);
   });
