@@ -63,6 +63,8 @@ export class AgentLink implements AgentPeer {
   readonly clients = new Set<ClientConnection>();
   readonly creations = new Set<Creation>();
   readonly incoming = new Map<string, IncomingRequest>();
+  /** Requests that wait in their session's lane, by id: whether the agent has taken them back meanwhile. */
+  readonly inLane = new Map<string, boolean>();
   /** Child sessions that the agent announced, and the session they belong to. */
   readonly children = new Map<string, Session>();
   /** Sessions that ignored a cancel: what they still send is nobody's. */

@@ -19,6 +19,20 @@ const WRITES: ReadonlySet<string> = new Set(["fs/write_text_file", "terminal/cre
 const HOP_ONLY = "$/";
 
 export function agentRequest(router: Router, link: AgentLink, envelope: Envelope): void {
+  const id = idText(envelope);
+  const takenBack = link.inLane.get(id) === true;
+  link.inLane.delete(id);
+  route(router, link, envelope);
+  if (takenBack) link.incoming.get(id)?.cancelled();
+}
+
+/** Keeps the request where the frames of its session wait for a verdict. */
+function waitInLane(link: AgentLink, session: Session, envelope: Envelope): void {
+  link.inLane.set(idText(envelope), false);
+  session.lane.follow(keep(envelope).bytes);
+}
+
+function route(router: Router, link: AgentLink, envelope: Envelope): void {
   const method = readString(envelope.bytes, envelope.method) ?? "";
   const id = idText(envelope);
   // An answer under an id that two open requests share would be taken for either; what would be judged must have one reading.
@@ -39,7 +53,7 @@ export function agentRequest(router: Router, link: AgentLink, envelope: Envelope
   const session = known ?? router.early.sessionFor(link, envelope);
   if (session === "waits") return;
   if (method === PERMISSION) {
-    if (session?.lane.busy) session.lane.follow(keep(envelope).bytes);
+    if (session?.lane.busy) waitInLane(link, session, envelope);
     else router.permissions.ask(link, session, envelope);
     return;
   }
@@ -48,11 +62,12 @@ export function agentRequest(router: Router, link: AgentLink, envelope: Envelope
     return;
   }
   if (session.lane.busy) {
-    session.lane.follow(keep(envelope).bytes);
+    waitInLane(link, session, envelope);
     return;
   }
   if (WRITES.has(method) && !session.presets && !session.presetsAwaited) {
     // Its Helper is only starting; what it forbids is known in a moment.
+    link.inLane.set(id, false);
     const go = session.lane.pause(keep(envelope).bytes);
     router.permissions.presets.whenDeclared(session, () => {
       session.presetsAwaited = true;
@@ -76,7 +91,9 @@ export function agentNotification(router: Router, link: AgentLink, envelope: Env
   if (method === "$/cancel_request") {
     const { requestId } = envelope;
     if (requestId.start < 0) return;
-    link.incoming.get(envelope.bytes.toString("latin1", requestId.start, requestId.end))?.cancelled();
+    const text = envelope.bytes.toString("latin1", requestId.start, requestId.end);
+    if (link.inLane.has(text)) link.inLane.set(text, true);
+    else link.incoming.get(text)?.cancelled();
     return;
   }
   const frame = Buffer.from(envelope.bytes.subarray(envelope.start, envelope.end + 1));
