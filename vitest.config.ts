@@ -24,6 +24,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",
-    maxWorkers: 2,
+    // Much of the end-to-end time is waiting: a third worker on two cores.
+    maxWorkers: 3,
   },
 });

@@ -48,7 +48,7 @@ const answers = {
   "_acp-master/sessions": () => ({ sessions: [row] }),
   "_acp-master/approvals": () => ({ approvals: [approval] }),
   "_acp-master/agents": () => ({
-    agents: [{ name: "far", source: "config", ready: false, command: "x", why: "no x" }],
+    agents: [{ name: "far", source: "config", ready: false, how: "config", command: "x", why: "no x" }],
   }),
 };
 const hidden = /(?!\n|\t)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
@@ -113,7 +113,7 @@ test("agents asks the running daemon, and looks for itself where none runs", asy
   expect(local.agents).toContainEqual(expect.objectContaining({ name: "demo", ready: true }));
   await using _daemon = await FixtureDaemon.start(place, answers);
   const { stdout } = await place.run(["agents"]);
-  expect(stdout).toBe("agent\tready\tfrom\thow\tcommand\twhy_not\nfar\tno\tconfig\t-\tx\tno x\n");
+  expect(stdout).toBe("agent\tready\tfrom\thow\tcommand\twhy_not\nfar\tno\tconfig\tconfig\tx\tno x\n");
 });
 
 test("a daemon of another version is named with both versions and the remedy", async () => {

@@ -13,9 +13,12 @@ const caseOf = (name: string) =>
     .filter((id) => name.startsWith(id))
     .sort((a, b) => b.length - a.length)[0];
 const waits = { answerMs: 1_000, exitMs: 1_000 };
+/** Every case against every broken Helper is 400 processes; by default each meets its own case and these. */
+const always = ["handshake", "verdict", "shutdown"];
+const isFull = process.env.CONFORMANCE_FULL === "1";
 
-async function failed(command: readonly string[]): Promise<string[]> {
-  const results = await runCases(command, { waits });
+async function failed(command: readonly string[], only?: readonly string[]): Promise<string[]> {
+  const results = await runCases(command, { waits, ...(only === undefined || isFull ? {} : { only }) });
   return results.filter((result) => result.result === "fail").map((result) => `${result.id}: ${result.found}`);
 }
 
@@ -24,7 +27,7 @@ test("the sound Helper passes every case", { timeout: 120_000 }, async () => {
 });
 
 test.each(broken)("%s fails exactly its case", { timeout: 120_000 }, async (name) => {
-  const found = await failed([process.execPath, folder + name]);
+  const found = await failed([process.execPath, folder + name], [...always, caseOf(name) ?? name]);
   expect(found.map((line) => line.slice(0, line.indexOf(":")))).toEqual([caseOf(name)]);
 });
 
