@@ -39,6 +39,8 @@ describe("a daemon that ends", () => {
     await client.initialize();
     await client.newSession();
     await oneTurn(client, agent, { prompt: "one", answer: "first" });
+    // The write follows what was sent, in the same turn of the daemon's loop: a later answer comes after it.
+    await rows(client);
     await end(master);
     await master.serve();
 

@@ -12,6 +12,23 @@ async function stateOf(client: RawClient, sessionId: string): Promise<string | u
 
 const chunk = (text: string) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
 
+const lostSession = async (more: { resume?: false } = {}) => {
+  const agent = fakeAgent({
+    sessionIds: ["a"],
+    auto: { "session/prompt": false, "session/resume": more.resume ?? {} },
+  });
+  const master = await startMaster({
+    agents: { fake: agent },
+    config: { defaultAgent: "fake", limits: { promptQueue: 2 } },
+  });
+  const client = await master.client();
+  await client.initialize({ events: true });
+  await client.newSession();
+  await (await agent.process(0)).exit(1);
+  await eventually(async () => (await stateOf(client, "a")) === "lost", "the session is shown as lost");
+  return { agent, master, client };
+};
+
 describe("a session whose agent process ended", () => {
   it("goes on in a new process at the next prompt, without its history doubled", async () => {
     await using agent = fakeAgent({
@@ -124,6 +141,81 @@ describe("a session whose agent process ended", () => {
   });
 });
 
+describe("while a session is being restored", () => {
+  it("a prompt that is cancelled never reaches the agent, and prompts beyond the bound are told", async () => {
+    const { agent, master, client } = await lostSession({ resume: false });
+    await using _agent = agent;
+    await using _master = master;
+    const first = client.prompt("a", "one");
+    const second = await agent.process(1);
+    const resume = await second.received("session/resume");
+    const waiting = [client.prompt("a", "two"), client.prompt("a", "three")];
+    expect((await client.prompt("a", "four")).error?.data.reason).toBe("busy");
+    await client.notify("session/cancel", { sessionId: "a" });
+    for (const turn of [first, ...waiting]) expect((await turn).result).toEqual({ stopReason: "cancelled" });
+    await second.answer(resume, {});
+    const next = client.prompt("a", "five");
+    const prompt = await second.received("session/prompt");
+    expect(prompt.message.params.prompt[0].text).toBe("five");
+    await second.answer(prompt, { stopReason: "end_turn" });
+    expect((await next).result).toEqual({ stopReason: "end_turn" });
+  });
+
+  it("a close ends it for good: the agent is told to close, and nothing of it comes back", async () => {
+    const { agent, master, client } = await lostSession({ resume: false });
+    await using _agent = agent;
+    await using _master = master;
+    const turn = client.prompt("a", "one");
+    const second = await agent.process(1);
+    const resume = await second.received("session/resume");
+    await client.call("_acp-master/session/close", { sessionId: "a" });
+    expect((await turn).result).toEqual({ stopReason: "cancelled" });
+    await second.answer(resume, {});
+    expect((await second.received("session/close")).message.params).toEqual({ sessionId: "a" });
+    expect(await stateOf(client, "a")).toBeUndefined();
+    expect(second.count("session/prompt")).toBe(0);
+  });
+
+  it("the MCP servers of who comes back first stand, and another folder is an error", async () => {
+    const { agent, master, client } = await lostSession();
+    await using _agent = agent;
+    await using _master = master;
+    const other = await client.request("session/load", { sessionId: "a", cwd: "/", mcpServers: [] });
+    expect(other.error).toMatchObject({ code: -32602 });
+    const mcpServers = [{ name: "m", command: "/bin/true", args: [], env: [] }];
+    await client.call("session/load", { sessionId: "a", cwd: master.work, mcpServers });
+    const resume = await (await agent.process(1)).received("session/resume");
+    expect(resume.message.params).toMatchObject({ cwd: master.work, mcpServers });
+  });
+});
+
+describe("an update that is nested too deep for the master to read", () => {
+  it("passes as it is, and costs nobody anything", async () => {
+    await using agent = fakeAgent({ sessionIds: ["a"] });
+    await using master = await startMaster({ agents: { fake: agent }, config: { defaultAgent: "fake" } });
+    const client = await master.client();
+    await client.initialize({ events: true });
+    await client.newSession();
+    const process = await agent.process(0);
+    const deep = "[".repeat(2000) + "]".repeat(2000);
+    for (const update of [
+      `{"sessionUpdate":"session_info_update","title":"t","_meta":{"x":${deep}}}`,
+      `{"sessionUpdate":"config_option_update","configOptions":[${deep}]}`,
+    ]) {
+      await process.sendRaw(
+        `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"a","update":${update}}}\n`,
+      );
+      await client.next("session/update");
+    }
+    expect((await client.prompt("a", "go on")).result).toEqual({ stopReason: "end_turn" });
+    expect(await stateOf(client, "a")).toBe("idle");
+    const other = await master.client();
+    await other.initialize();
+    await other.call("session/load", { sessionId: "a", cwd: master.work, mcpServers: [] });
+    expect(other.updates("a")).toHaveLength(3);
+  });
+});
+
 describe("a session that nobody needs", () => {
   it("is parked, its agent told and stopped being needed, and comes back with the next load", async () => {
     await using agent = fakeAgent({ sessionIds: ["a"] });
@@ -178,11 +270,19 @@ describe("an agent that ignores a cancel", () => {
     await process.say("a", "late");
     const asked = await process.askPermission("a");
     expect(asked.result.outcome).toMatchObject({ outcome: "selected", optionId: "no" });
-    await process.answer(prompt, { stopReason: "end_turn" });
     await client.expectSilence((message) => message.method === "session/request_permission");
     expect(client.updates("a").length).toBe(before);
+    // A turn of the restored session has a ladder of its own, which the old process does not disturb.
+    const next = client.prompt("a", "two");
+    const second = await agent.process(1);
+    await second.answer(await second.received("session/resume"), {});
+    await second.received("session/prompt");
+    await client.notify("session/cancel", { sessionId: "a" });
+    await second.received("session/cancel");
+    await process.answer(prompt, { stopReason: "end_turn" });
+    expect((await next).result).toEqual({ stopReason: "cancelled" });
     // That process takes no new session.
     await client.newSession();
-    expect((await agent.process(1)).count("session/new")).toBe(1);
+    expect((await agent.process(2)).count("session/new")).toBe(1);
   });
 });

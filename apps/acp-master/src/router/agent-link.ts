@@ -47,6 +47,8 @@ export interface LinkOwner {
   agentNotification(link: AgentLink, envelope: Envelope): void;
   /** A line that says that it is JSON-RPC 2.0 and has a method, but is no legal message; no other request has its id. */
   badRequest(link: AgentLink, envelope: Envelope): void;
+  /** The process is gone; its requests are about to fail. */
+  exiting(link: AgentLink): void;
   ended(link: AgentLink, exit: AgentExit): void;
 }
 
@@ -207,6 +209,7 @@ export class AgentLink implements AgentPeer {
 
   exited(exit: AgentExit): void {
     this.state = "ended";
+    this.#owner.exiting(this);
     const calls = [...this.#calls.values()];
     this.#calls.clear();
     const incoming = [...this.incoming.values()];
@@ -244,7 +247,8 @@ export class AgentLink implements AgentPeer {
       this.lateAnswers++;
       return;
     }
-    if (call.session?.lane.busy) {
+    // A session that lives elsewhere by now has its lane there.
+    if (call.session?.route === this && call.session.lane.busy) {
       call.session.lane.follow(Buffer.from(envelope.bytes.subarray(envelope.start, envelope.end + 1)));
       return;
     }

@@ -123,6 +123,16 @@ export function badAgentRequest(link: AgentLink, envelope: Envelope): void {
   refuseUnseen(link, envelope, envelope.problem ?? "bad_envelope");
 }
 
+/** A frame that waited in a lane that is no more: a request still gets its answer. */
+export function refuseWaiting(link: AgentLink, frame: Buffer): void {
+  const envelope = reopened(frame);
+  if (envelope.kind !== "request") return;
+  const id = idText(envelope);
+  link.inLane.delete(id);
+  if (readString(frame, envelope.method) === PERMISSION) link.write(resultFrame(id, REFUSED_UNSEEN));
+  else refuseAgent(link, id, fault("unknown_session", "The session is over."));
+}
+
 /** Answers at once, whatever else is open under this id. */
 function refuseUnseen(link: AgentLink, envelope: Envelope, why: string): void {
   const id = idText(envelope);
@@ -208,7 +218,16 @@ function put(router: Router, link: AgentLink, to: Recipient, envelope: Envelope,
     router.elicitations.set(elicitationKey(link, elicitation), client);
   }
 
-  const number = client.askFrame(
+  let number = 0;
+  // Registered before it is written: writing may be the moment in which the client turns out to be gone.
+  link.incoming.set(id, {
+    cancelled: () => client.cancelQuestion(number),
+    abandoned: () => {
+      done();
+      client.withdraw(number, "tell");
+    },
+  });
+  number = client.askFrame(
     (clientId) => {
       const all = [...edits, ...outwardEdits(session, request), { ...request.id, bytes: Buffer.from(clientId) }];
       return splice(
@@ -236,14 +255,7 @@ function put(router: Router, link: AgentLink, to: Recipient, envelope: Envelope,
     attachment,
     position,
   );
-  link.incoming.set(id, {
-    cancelled: () => client.cancelQuestion(number),
-    abandoned: () => {
-      done();
-      client.withdraw(number, "tell");
-    },
-  });
-  if (seconds > 0) {
+  if (seconds > 0 && link.incoming.has(id)) {
     timer = setTimeout(() => {
       client.withdraw(number, "tell");
       link.refuse(id, fault("no_client", `The client has not answered "${method}" for ${seconds} s.`));

@@ -10,6 +10,7 @@ import {
   splice,
   stringEquals,
 } from "@acp-master/wire";
+import { isTerminal } from "@acp-master/permission-core";
 import type { AgentLink } from "./agent-link.ts";
 import { keep, reopened } from "./kept-frame.ts";
 import { json, notificationFrame } from "./message.ts";
@@ -19,9 +20,9 @@ import { type UpdateKind, updateKind } from "./update-kind.ts";
 
 /** Further behind than this a client is let go. */
 const MAX_LAG_BYTES = 2 * 1024 * 1024 * 1024;
+const TRY_AGAIN_MS = 1000;
 const MAX_JUDGED_TOOLS = 1024;
 
-const TERMINAL = new Set(["completed", "failed"]);
 const TOOL_CALL = Buffer.from("tool_call");
 
 /** Consecutive frames of one chunk that all go the same way. */
@@ -39,6 +40,10 @@ export class AgentUpdates {
   #last: { link: AgentLink; session: Session } | undefined;
   /** Processes that wait because a lane of theirs is full. */
   readonly #fullLanes = new Map<AgentLink, Set<Session>>();
+
+  /** Lanes that wait for a Helper to read. */
+  readonly #heldBack = new Set<() => void>();
+  #tryAgain: NodeJS.Timeout | undefined;
 
   constructor(router: Router) {
     this.#router = router;
@@ -136,6 +141,10 @@ export class AgentUpdates {
       (hooks.toolSeen || hooks.toolCall) && session.isOfChild(envelope)
         ? permissions.helperKey(session, readString(envelope.bytes, envelope.sessionId) ?? "")
         : session.key;
+    if ((hooks.toolSeen || hooks.toolCall) && !helpers.canTake(key, envelope.end - envelope.start)) {
+      this.#holdBack(session, envelope);
+      return;
+    }
     if (hooks.toolSeen) helpers.toolSeen(key, this.#helperParams(session, envelope));
     const toolCallId = readString(envelope.bytes, envelope.updateToolCallId) ?? "";
     if (hooks.toolCall && toolCallId !== "") {
@@ -159,6 +168,25 @@ export class AgentUpdates {
     else this.#deliver(session, envelope, updateKind(envelope.bytes, envelope.sessionUpdate));
   }
 
+  /** The Helper does not read fast enough: the frame, and what follows it in its session, waits until it does. */
+  #holdBack(session: Session, envelope: Envelope): void {
+    if (session.lane.busy) {
+      session.lane.follow(frameBytes(envelope));
+      return;
+    }
+    this.#heldBack.add(session.lane.pause(frameBytes(envelope)));
+    this.#tryAgain ??= setTimeout(() => this.helperDrained(), TRY_AGAIN_MS);
+  }
+
+  /** Some Helper reads again, or is gone: what waited for that is tried again. */
+  helperDrained(): void {
+    clearTimeout(this.#tryAgain);
+    this.#tryAgain = undefined;
+    const waiting = [...this.#heldBack];
+    this.#heldBack.clear();
+    for (const go of waiting) go();
+  }
+
   #judged(link: AgentLink, session: Session, envelope: Envelope, verdict: "pass" | "hide" | "reduced"): void {
     const kind = updateKind(envelope.bytes, envelope.sessionUpdate);
     const toolCallId = readString(envelope.bytes, envelope.updateToolCallId) ?? "";
@@ -168,7 +196,9 @@ export class AgentUpdates {
       this.#deliver(session, reopened(reducedFrame(session, envelope)), kind);
     } else {
       // Hidden for good, but a terminal status still ends a question about this call.
-      this.#ended(session, toolCallId, readString(envelope.bytes, envelope.updateStatus));
+      const status = readString(envelope.bytes, envelope.updateStatus);
+      this.#ended(session, toolCallId, status);
+      if (isTerminal(status)) this.#forget(session, toolCallId);
     }
     this.#keepWithinBounds(session);
   }
@@ -230,12 +260,13 @@ export class AgentUpdates {
     session.shownTools.add(toolCallId);
     const corrected =
       toolCallId === "" ? undefined : session.tools.correctedStatus(toolCallId, { sessionUpdate, status });
+    if (isTerminal(status)) this.#forget(session, toolCallId);
     if (corrected === undefined) session.append(bytes.subarray(start, end + 1));
     else session.append(splice(bytes, start, end, [{ ...envelope.updateStatus, bytes: json(corrected) }]));
   }
 
   #ended(session: Session, toolCallId: string, status: string | undefined): void {
-    if (status !== undefined && TERMINAL.has(status)) {
+    if (isTerminal(status)) {
       this.#router.permissions.tickets.terminalStatus(session.key, toolCallId);
     }
   }
@@ -257,6 +288,12 @@ export class AgentUpdates {
     const { permissions } = this.#router;
     const hooks = permissions.helpers.hooks(session.key);
     if (hooks.toolSeen || hooks.toolCall) permissions.helperKey(session, child);
+  }
+
+  /** The call is over: another may use its id. */
+  #forget(session: Session, toolCallId: string): void {
+    session.judgedTools.delete(toolCallId);
+    session.shownTools.delete(toolCallId);
   }
 
   #remember(session: Session, toolCallId: string, verdict: "pass" | "hide"): void {

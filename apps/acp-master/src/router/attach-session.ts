@@ -4,15 +4,16 @@
 import { type Edit, type Envelope, parseFrame, readString, setMember } from "@acp-master/wire";
 import { asRecord } from "../protocol/json-value.ts";
 import { SNAPSHOT_KINDS } from "../journal/index-lines.ts";
-import { fault, type RpcError } from "../protocol/reasons.ts";
+import { fault, INVALID_PARAMS, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink, Creation } from "./agent-link.ts";
 import { acquireFor } from "./binding.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { idText, keep } from "./kept-frame.ts";
 import { json } from "./message.ts";
-import { type OpenParams, readOpenParams, relay, withoutOurMeta } from "./open-session.ts";
+import { goneMeanwhile, type OpenParams, readOpenParams, relay, withoutOurMeta } from "./open-session.ts";
 import { attachResult, openedFrame, rememberOpened } from "./opened-result.ts";
 import { restore } from "./restore.ts";
+import { samePlace } from "./list-sessions.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 
@@ -28,10 +29,10 @@ export async function attachSession(
   const id = idText(frame);
   const sessionId = readString(frame.bytes, frame.sessionId);
   if (sessionId === undefined) {
-    return client.refuse(id, { code: -32602, message: '"sessionId" is missing or is no string.' });
+    return client.refuse(id, { code: INVALID_PARAMS, message: '"sessionId" is missing or is no string.' });
   }
   const known = router.sessions.get(sessionId);
-  if (known) return joinKnown(router, client, { session: known, id, manner });
+  if (known) return await joinKnown(router, client, { session: known, id, manner, frame });
   if (client.identity.role === "observer" || client.identity.agent === undefined) {
     return client.refuse(id, unknownSession(sessionId));
   }
@@ -41,7 +42,7 @@ export async function attachSession(
   if (!acquired.ok) return client.refuse(id, acquired.error);
   if (client.closed) return;
   const meanwhile = router.sessions.get(sessionId);
-  if (meanwhile) return joinKnown(router, client, { session: meanwhile, id, manner });
+  if (meanwhile) return await joinKnown(router, client, { session: meanwhile, id, manner, frame });
   openInAgent(router, client, { frame, manner, link: acquired.link, place: checked.params });
 }
 
@@ -55,9 +56,10 @@ interface Join {
   readonly session: Session;
   readonly id: string;
   readonly manner: Manner;
+  readonly frame: Envelope;
 }
 
-function joinKnown(router: Router, client: ClientConnection, join: Join): void {
+async function joinKnown(router: Router, client: ClientConnection, join: Join): Promise<void> {
   const { session, id } = join;
   if (session.opening) {
     // One load of it is on its way to the agent; this one shares its end.
@@ -67,14 +69,23 @@ function joinKnown(router: Router, client: ClientConnection, join: Join): void {
   // An observer looks at what was seen here and wakes nobody.
   if (session.route && !session.restoring) return joinLive(router, client, join);
   if (client.identity.role === "observer") {
-    void session.log.prepare().then(() => joinLive(router, client, join));
-    return;
+    await session.log.prepare();
+    return joinLive(router, client, join);
   }
-  void Promise.all([restore(router, session, client), session.log.prepare()]).then(([error]) => {
-    // A load still shows what was seen; acting on the session needs the agent.
-    if (error && join.manner === "resume") client.refuse(id, error);
-    else joinLive(router, client, join);
-  });
+  const checked = await readOpenParams(join.frame);
+  if (!checked.ok) return client.refuse(id, checked.error);
+  const { cwd, mcpServers } = checked.params;
+  if (!samePlace(cwd, session.cwd)) {
+    const message = `This session works in ${JSON.stringify(session.cwd)}; load it with that "cwd".`;
+    return client.refuse(id, { code: INVALID_PARAMS, message });
+  }
+  // They may hold secrets and are kept in memory only: the first to come back brings them.
+  if (!session.restoring && session.mcpServers.length === 0) session.mcpServers = mcpServers;
+  const [error] = await Promise.all([restore(router, session, client), session.log.prepare()]);
+  // A load still shows what was seen; acting on the session needs the agent.
+  if (session.state === "closed" || (error && join.manner === "resume")) {
+    client.refuse(id, error ?? unknownSession(session.sessionId));
+  } else joinLive(router, client, join);
 }
 
 /** The attach happens at one position: what was before comes first (load only), then the answer, then the rest. */
@@ -166,6 +177,10 @@ function openInAgent(router: Router, client: ClientConnection, opening: Opening)
       const mark = attachment.gated ? 0 : session.log.end;
       router.permissions.sessionOpened(session);
       router.permissions.whenPresetsKnown(session, () => {
+        if (session.state === "closed") {
+          client.refuse(id, goneMeanwhile(link));
+          return end(goneMeanwhile(link));
+        }
         client.relayAnswer(id, openedFrame(session, id, kept), session.attachments.get(client), mark);
         client.outbox.open(attachment);
         router.sessionOpened(session);

@@ -75,8 +75,12 @@ function titleOf(session: Session): string | null {
   const frame = session.snapshot("session_info_update");
   if (!frame) return null;
   const envelope = reopened(frame);
-  const { title } = asRecord(parseFrame(frame, envelope.update.start, envelope.update.end));
-  return typeof title === "string" ? title : null;
+  try {
+    const { title } = asRecord(parseFrame(frame, envelope.update.start, envelope.update.end));
+    return typeof title === "string" ? title : null;
+  } catch {
+    return null; // nested deeper than the master reads: the session has no title that could be shown
+  }
 }
 
 /** An approval row; `params` is the agent's request and goes in as bytes. */

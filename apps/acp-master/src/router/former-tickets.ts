@@ -13,8 +13,10 @@ export function noteDecision(log: Journal, approvalId: string, { outcome, by }: 
   log.recordDecision({ approvalId, result, optionId, by: by.kind, settledAt: Date.now() });
 }
 
-export function settleFormerTickets(record: DecisionRecord, session: Session): void {
+export function settleFormerTickets(record: DecisionRecord, session: Session, startedAt: number): void {
   for (const ticket of readKeptTickets(session.log.folder.path)) {
+    // Somebody may have woken the session already: what was opened since is no former ticket.
+    if (ticket.openedAt >= startedAt) continue;
     const decision = decisionAfterRestart();
     record.decision({
       approvalId: ticket.approvalId,

@@ -42,11 +42,11 @@ export class GiveUp {
     router.permissions.tickets.sessionClosed(session.key);
     answerCancelled(session, turn);
     link.state = "leaving";
+    router.leaveLane(session);
     for (const agentId of link.leave(session)) link.givenUp.add(agentId);
     session.route = undefined;
     session.state = "lost";
-    session.lane.clear();
-    session.turns.end(turn);
+    session.forgetTools();
     failTurn(router, session);
     router.changed(session);
     const timer = setTimeout(() => void router.pool.retire(link), STOP_AFTER_MS);

@@ -49,11 +49,12 @@ export class Lane {
     return (verdict) => this.#decide(place, verdict);
   }
 
-  /** Nothing waits any more: the session or its process is gone. */
-  clear(): void {
-    this.#places.length = 0;
+  /** Nothing waits any more: the session or its process is gone. Gives what waited. */
+  clear(): Buffer[] {
+    const frames = this.#places.splice(0).map((place) => place.frame);
     this.#bytes = 0;
     this.#tell();
+    return frames;
   }
 
   #decide(place: Place, verdict: Verdict | "none"): void {
@@ -63,7 +64,9 @@ export class Lane {
   }
 
   #add(place: Place): void {
-    this.#places.push(place);
+    // What is just being handed out and has to wait again keeps its place ahead of the others.
+    if (this.#delivering) this.#places.unshift(place);
+    else this.#places.push(place);
     this.#bytes += place.frame.length;
     this.#tell();
   }

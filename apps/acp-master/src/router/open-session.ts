@@ -123,7 +123,9 @@ function create(
     },
     failed: (error) => {
       link.creations.delete(creation);
+      if (creation.session) router.removeSession(creation.session, "closed");
       client.refuse(id, error);
+      router.early.settled(link);
     },
   });
   client.onCancel(id, () => link.cancelCall(call));
@@ -167,14 +169,19 @@ function created(
   router.pool.opened(link.agent);
   session.mcpServers = place.mcpServers;
   router.permissions.whenPresetsKnown(session, () => {
+    if (session.state === "closed") return client.refuse(id, goneMeanwhile(link));
     const attachment = session.attachments.get(client);
     client.relayAnswer(id, openedFrame(session, id, kept));
     if (attachment) client.outbox.open(attachment);
     router.sessionOpened(session);
-    router.controllerReady(client, session);
+    if (attachment) router.controllerReady(client, session);
     if (client.halfClosed) void closeUnlessDelivered(router, client, session);
   });
 }
+
+/** The session ended while its Helper was still saying what it has. */
+export const goneMeanwhile = (link: AgentLink): RpcError =>
+  fault("agent_exited", `The agent ${link.agent} ended while the session was being opened; open it again.`);
 
 /** A client that went without a word looks as one that only waits for its answers, until one does not reach it. */
 async function closeUnlessDelivered(router: Router, client: ClientConnection, session: Session): Promise<void> {

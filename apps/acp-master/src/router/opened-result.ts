@@ -61,11 +61,18 @@ export function currentOptions(
   session: Session,
   opened: unknown = session.opened["configOptions"],
 ): unknown[] | undefined {
-  const latest = session.configOptions;
-  const options: unknown = latest ? parseFrame(latest, 0, latest.length) : opened;
+  const options: unknown = session.configOptions ? readOptions(session.configOptions) : opened;
   const list: unknown[] | undefined = Array.isArray(options) ? options : undefined;
   if (!session.showsApprovals) return list;
   return [...(list ?? []), session.approvalsOption()];
+}
+
+function readOptions(bytes: Buffer): unknown {
+  try {
+    return parseFrame(bytes, 0, bytes.length);
+  } catch {
+    return undefined; // nested deeper than the master reads
+  }
 }
 
 function withCurrent(value: unknown, key: string, current: string | undefined): unknown {

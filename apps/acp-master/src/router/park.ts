@@ -70,7 +70,7 @@ function park(router: Router, session: Session): void {
   link.leave(session);
   session.route = undefined;
   router.host.sessionEnded(session);
-  session.terminals.clear();
+  session.forgetTools();
   session.state = "parked";
   router.save(session);
   router.permissions.helpers.sessionEnd(session.key);

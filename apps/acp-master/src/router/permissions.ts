@@ -58,6 +58,7 @@ export class Permissions implements TicketPorts, AsyncDisposable {
         settings.log.info({ event, ...fields }, "helper");
         this.#recordHelperFault(event, fields);
       },
+      onDrain: () => router.updates.helperDrained(),
       onReask: (key) => this.tickets.reaskHelper(key),
       onPresets: (key, presets) => this.presets.declared(key, presets),
       onReview: (key, path) => void (path === undefined ? this.reviews.delete(key) : this.reviews.set(key, path)),

@@ -14,6 +14,9 @@ import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 import type { Turn } from "./turn-queue.ts";
 
+/** So old may be what is kept of a session in use. */
+const SAVE_MS = 60_000;
+
 const CANCELLED = Buffer.from('{"stopReason":"cancelled"}');
 
 export function prompt(router: Router, client: ClientConnection, envelope: Envelope): void {
@@ -25,23 +28,8 @@ export function prompt(router: Router, client: ClientConnection, envelope: Envel
   if (!isArraySpan(envelope.bytes, envelope.prompt)) {
     return client.refuse(id, { code: INVALID_PARAMS, message: '"prompt" must be a list of content blocks.' });
   }
-  const frame = keep(envelope).bytes;
-  if (session.route && !session.replaying) return enqueue(router, session, { client, id, frame });
-  // Its process is gone, or its restore has only just been answered.
-  void restore(router, session, client).then(async (error) => {
-    if (error) return client.refuse(id, error);
-    await replayOver(session);
-    enqueue(router, session, { client, id, frame });
-  });
-}
-
-function enqueue(
-  router: Router,
-  session: Session,
-  { client, id, frame }: { client: ClientConnection; id: string; frame: Buffer },
-): void {
   const bound = router.config.limits.promptQueue;
-  const turn = session.turns.add(client, id, frame, bound);
+  const turn = session.turns.add(client, id, keep(envelope).bytes, bound);
   if (!turn) {
     const message = `${bound} prompts already wait in this session; send this one again when one of them is done.`;
     return client.refuse(id, fault("busy", message));
@@ -103,6 +91,22 @@ function startNext(router: Router, session: Session): void {
   const turn = session.turns.advance();
   if (!turn) return;
   router.changed(session);
+  if (session.route && !session.restoring && !session.replaying) prepare(router, session, turn);
+  else void revive(router, session, turn);
+}
+
+/** Its process is gone, or its restore has only just been answered: the prompt waits in its place. */
+async function revive(router: Router, session: Session, turn: Turn): Promise<void> {
+  const error = await restore(router, session, turn.client);
+  if (!error) await replayOver(session);
+  if (session.turns.current !== turn || turn.state !== "preparing") return;
+  if (!error) return prepare(router, session, turn);
+  refuseTurn(session, turn, error);
+  ended(router, session, turn, "failed");
+}
+
+/** What the Helper has to say to the prompt, then the agent. */
+function prepare(router: Router, session: Session, turn: Turn): void {
   router.permissions.helpers.turnStart(session.key, String(turn.id), (append) => {
     if (session.turns.current === turn && turn.state === "preparing") handOn(router, session, turn, append);
   });
@@ -110,7 +114,7 @@ function startNext(router: Router, session: Session): void {
 
 function handOn(router: Router, session: Session, turn: Turn, append: Buffer | undefined): void {
   const link = session.route;
-  if (!link) {
+  if (!link || link.state === "ended") {
     refuseTurn(session, turn, lost(session));
     return ended(router, session, turn, "refused");
   }
@@ -149,10 +153,12 @@ function turnAnswered(
 
 /** The turn is over: the next prompt may go. */
 function ended(router: Router, session: Session, turn: Turn, stopReason: string): void {
+  // Given up earlier: what is open here is another turn's.
+  if (session.turns.current !== turn) return;
   session.turns.end(turn);
   session.tools.turnEnded();
   session.log.turnBoundary();
-  if (!session.keptTurn) {
+  if (!session.keptTurn || Date.now() - session.savedAt > SAVE_MS) {
     session.keptTurn = true;
     router.save(session);
   }

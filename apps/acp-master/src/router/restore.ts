@@ -4,7 +4,9 @@
 import { parseFrame } from "@acp-master/wire";
 import { asRecord } from "../protocol/json-value.ts";
 import { fault, type RpcError } from "../protocol/reasons.ts";
+import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { AgentLink } from "./agent-link.ts";
+import type { Acquired } from "./agent-pool.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { keep } from "./kept-frame.ts";
 import { json } from "./message.ts";
@@ -43,7 +45,7 @@ async function restoreOnce(router: Router, session: Session, client: ClientConne
   const found = router.definition(session.agent);
   if (!found.ok) return found.error;
   const alone = found.definition.share === "session";
-  const acquired = await router.pool.acquire(found.definition, client.identity.capabilities, alone);
+  const acquired = await acquire(router, session, { definition: found.definition, client, alone });
   if (!acquired.ok) return acquired.error;
   const { link } = acquired;
   const method = link.can("resume") ? "session/resume" : link.can("load") ? "session/load" : undefined;
@@ -55,6 +57,15 @@ async function restoreOnce(router: Router, session: Session, client: ClientConne
   router.pool.consider(link);
   session.replaying = { dropped: 0, lastAt: Date.now() };
   const error = await ask(link, session, method);
+  if (session.state === "closed") {
+    // Closed meanwhile: nobody may find it running.
+    link.leave(session);
+    router.pool.consider(link);
+    if (link.can("close")) {
+      link.call("session/close", json({ sessionId: session.agentId }), { answered: () => {}, failed: () => {} });
+    }
+    return closedMeanwhile();
+  }
   if (error) {
     session.route = undefined;
     session.replaying = undefined;
@@ -72,6 +83,22 @@ async function restoreOnce(router: Router, session: Session, client: ClientConne
   // A parked session, or one of a former run, has no Helper: it needs one before its first turn, and its presets.
   await new Promise<void>((resolve) => router.permissions.whenPresetsKnown(session, resolve));
   return undefined;
+}
+
+const closedMeanwhile = (): RpcError => fault("unknown_session", "The session was closed in the meantime.");
+
+async function acquire(
+  router: Router,
+  session: Session,
+  what: { definition: AgentDefinition; client: ClientConnection; alone: boolean },
+): Promise<Acquired> {
+  for (;;) {
+    const acquired = await router.pool.acquire(what.definition, what.client.identity.capabilities, what.alone);
+    if (session.state === "closed") return { ok: false, error: closedMeanwhile() };
+    // Another session may have taken the process between the promise and here.
+    const taken = acquired.ok && what.alone && (acquired.link.sessions.size > 0 || acquired.link.creations.size > 0);
+    if (!taken) return acquired;
+  }
 }
 
 function ask(link: AgentLink, session: Session, method: string): Promise<RpcError | undefined> {

@@ -7,7 +7,13 @@ import { type Envelope, readString } from "@acp-master/wire";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { AgentExit } from "../agents/agent-process.ts";
 import { fault, type RpcError } from "../protocol/reasons.ts";
-import { agentNotification, agentRequest, badAgentRequest, forgetElicitations } from "./agent-requests.ts";
+import {
+  agentNotification,
+  agentRequest,
+  badAgentRequest,
+  forgetElicitations,
+  refuseWaiting,
+} from "./agent-requests.ts";
 import type { AgentLink, LinkOwner } from "./agent-link.ts";
 import { AgentPool } from "./agent-pool.ts";
 import { ClientConnection, type ClientOwner } from "./client-connection.ts";
@@ -118,6 +124,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   /** Keeps who the session is; what was seen in it is kept as it comes. */
   save(session: Session): void {
     if (session.provisional || session.state === "closed") return;
+    session.savedAt = Date.now();
     const { sessionId, agent, agentId, cwd, roots, preset, createdAt, updatedAt, state, hadTurn } = session;
     const additionalDirectories = roots.slice(1);
     this.settings.store.save(session.log, {
@@ -147,16 +154,17 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     for (const session of adopted) {
       // Other things may go on in between: there can be a thousand of them.
       await new Promise((resolve) => setImmediate(resolve));
-      settleFormerTickets(this.settings.record, session);
+      settleFormerTickets(this.settings.record, session, this.startedAt.getTime());
     }
   }
 
   /** Ends a session here: tickets, turns, clients and the row. */
   removeSession(session: Session, change: "closed" | "agent_exited"): void {
+    if (session.state === "closed") return;
     this.permissions.sessionEnded(session, change);
     endTurns(session);
     for (const client of session.attachments.keys()) this.detach(client, session);
-    session.lane.clear();
+    this.leaveLane(session);
     this.host.sessionEnded(session);
     session.state = "closed";
     const link = session.route;
@@ -209,6 +217,17 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
       return { ok: false, error: fault("not_attached", message) };
     }
     return { ok: true, session };
+  }
+
+  /** What waits for a Helper's verdict goes nowhere any more; requests among it are answered all the same. */
+  leaveLane(session: Session): void {
+    const frames = session.lane.clear();
+    if (session.route) for (const frame of frames) refuseWaiting(session.route, frame);
+  }
+
+  /** The process has ended; its last words stand before the end of its turns. */
+  exiting(link: AgentLink): void {
+    this.permissions.processExited(link);
   }
 
   // -- clients
@@ -271,7 +290,6 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
       { agent: link.agent, instance: link.instance, exitCode: exit.exitCode, signal: exit.signal, cause: exit.cause },
       "agent ended",
     );
-    this.permissions.processExited(link);
     const sessions = Array.from(link.sessions.values());
     link.sessions.clear();
     for (const session of sessions) this.#leftProcess(session);
@@ -280,8 +298,9 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   }
 
   #leftProcess(session: Session): void {
+    this.leaveLane(session);
     session.route = undefined;
-    session.lane.clear();
+    session.forgetTools();
     failTurn(this, session);
     if (session.provisional) {
       this.removeSession(session, "agent_exited");
@@ -289,7 +308,6 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     }
     // What its agent ran here ends with it.
     this.host.sessionEnded(session);
-    session.terminals.clear();
     session.state = this.stopping ? "parked" : "lost";
     this.save(session);
     this.permissions.helpers.sessionChanged(session.key, "agent_exited");

@@ -32,10 +32,10 @@ export class SessionStore {
 
   /** The session is no more: nothing of it stays. */
   remove(journal: Journal): void {
-    void this.#writer.drop(journal).then(() => {
-      const removed = journal.folder.delete();
-      if (!removed.ok) this.#report(removed.message);
-    });
+    // At once: another session may take this place in the same moment.
+    void this.#writer.drop(journal);
+    const removed = journal.folder.delete();
+    if (!removed.ok) this.#report(removed.message);
   }
 
   /** The sessions of the runs before. */

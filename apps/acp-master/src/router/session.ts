@@ -70,6 +70,8 @@ export class Session implements AttachedSession {
   hadTurn: boolean;
   /** That it had one is kept on disk. */
   keptTurn: boolean;
+  /** When it was last saved. */
+  savedAt = 0;
 
   readonly attachments = new Map<ClientConnection, Attachment>();
   /** What clients saw, on disk. */
@@ -247,6 +249,13 @@ export class Session implements AttachedSession {
 
   isOfChild(envelope: Envelope): boolean {
     return this.hasChildren && readString(envelope.bytes, envelope.sessionId) !== this.agentId;
+  }
+
+  /** Ids of tool calls mean nothing to another process. */
+  forgetTools(): void {
+    this.judgedTools.clear();
+    this.shownTools.clear();
+    this.terminals.clear();
   }
 
   /** How far the slowest client is behind, in bytes. */
