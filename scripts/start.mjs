@@ -20,13 +20,22 @@ master.stdout.on("data", (chunk) => {
 
 // Ctrl-C in a terminal reaches the daemon as well; others are passed on. Its end is this program's end.
 process.on("SIGINT", () => {});
-for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => master.kill(signal));
+// Once: the daemon takes a second signal as "end at once".
+let isStopping = false;
+function stop(signal) {
+  if (!isStopping) master.kill(signal);
+  isStopping = true;
+}
+for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => stop(signal));
 master.on("exit", (code) => process.exit(code ?? 1));
 // npm may be ended without telling its child.
 const parent = process.ppid;
-setInterval(() => {
-  if (process.ppid !== parent) master.kill("SIGTERM");
-}, 1000).unref();
+const watch = setInterval(() => {
+  if (process.ppid === parent) return;
+  clearInterval(watch);
+  stop("SIGTERM");
+}, 1000);
+watch.unref();
 
 /** What is ready here, and the first things worth trying. */
 function welcome({ pid, socket }) {

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import type { Command } from "commander";
 import { ClientError } from "../client/client-error.ts";
 import { resolvePlaces } from "../config/places.ts";
-import { exitCodes, type ExitCode } from "../display/errors.ts";
+import { CommandError, exitCodes, type ExitCode } from "../display/errors.ts";
 import { examples, finish } from "./finish.ts";
 import { serviceState } from "./service-state.ts";
 import { startedDaemon } from "./started-daemon.ts";
@@ -19,6 +19,12 @@ export function registerRestart(program: Command): void {
 
 async function restart(): Promise<ExitCode> {
   const places = resolvePlaces(process.env);
+  const { loadConfig } = await import("../config/load-config.ts");
+  const config = loadConfig(places.configFile);
+  // The one that runs is better than none.
+  if (!config.ok) {
+    throw new CommandError(exitCodes.failed, config.message, "Correct it first; the running daemon was left alone.");
+  }
   const byService = serviceRuns(daemonPid(places));
   try {
     await stopDaemon(places, "restart");

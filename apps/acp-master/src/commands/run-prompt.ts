@@ -1,6 +1,6 @@
 // One prompt through the daemon, as an ordinary ACP client: session, preset, prompt, answers to what the agent asks. It decides no permission by itself but to refuse.
 import { client as sdkClient, type ClientConnection, RequestError } from "@agentclientprotocol/sdk";
-import { refuse } from "@acp-master/permission-core";
+import { grants, refuse } from "@acp-master/permission-core";
 import { connectAcp } from "../client/acp-connection.ts";
 import { answeredError, ClientError } from "../client/client-error.ts";
 import { type Ask, sessionRow } from "../client/session-rows.ts";
@@ -39,7 +39,7 @@ export async function runPrompt(run: PromptRun): Promise<ExitCode> {
     .onRequest("session/request_permission", async ({ params, signal }) => {
       report.question(params);
       const answer = asker === undefined ? unasked(params.options) : await asker.ask({ params, signal });
-      if (asker === undefined) refusals++;
+      if (!signal.aborted && isRefusal(params.options, answer)) refusals++;
       report.answer(params, answer, asker === undefined);
       return { outcome: answer };
     })
@@ -117,6 +117,10 @@ async function openSession(ask: Ask, run: PromptRun): Promise<{ sessionId: strin
   }
   await ask("session/resume", { sessionId: row.sessionId, cwd: row.cwd, mcpServers: [] });
   return { sessionId: row.sessionId, cwd: row.cwd };
+}
+
+function isRefusal(options: readonly { optionId: string; kind: string }[], answer: TerminalAnswer): boolean {
+  return answer.outcome === "cancelled" || !grants(options, answer.optionId);
 }
 
 function unasked(options: readonly { optionId: string; kind: string }[]): TerminalAnswer {

@@ -29,7 +29,7 @@ export function registerRun(program: Command): void {
     .addHelpText(
       "after",
       `
-On a terminal a permission is asked with number keys. Without one it is refused, and the exit code is 5.
+On a terminal a permission is asked with number keys, without one it is refused. After a refusal the exit code is 5.
 Ctrl-C cancels the turn; a second one ends at once.
 ${examples(
   'acp-master run "explain this folder"',
@@ -55,6 +55,13 @@ async function run(words: readonly string[], options: RunOptions): Promise<ExitC
   });
 }
 
+/** One word that names an agent is no prompt for another one. */
+async function isAgent(word: string): Promise<boolean> {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(word)) return false;
+  const { localAgentRows } = await import("./agent-rows.ts");
+  return (await localAgentRows()).some((row) => row.name === word);
+}
+
 async function whatToRun(words: readonly string[]): Promise<{ agent: string | undefined; prompt: string }> {
   if (words.length > 2) {
     throw new CommandError(exitCodes.usage, "run takes an agent and one prompt", "Put the prompt in quotes.");
@@ -62,6 +69,13 @@ async function whatToRun(words: readonly string[]): Promise<{ agent: string | un
   const [first = "", second] = words;
   const given = second ?? first;
   const prompt = given === "-" ? await readAll(process.stdin) : given;
+  if (second === undefined && (await isAgent(first))) {
+    throw new CommandError(
+      exitCodes.usage,
+      `${first} is an agent, and there is no prompt`,
+      `Say what to do: acp-master run ${first} "…"`,
+    );
+  }
   if (prompt.trim() === "") throw new CommandError(exitCodes.usage, "the prompt is empty", "Say what to do.");
   return { agent: second === undefined ? undefined : first, prompt };
 }

@@ -38,6 +38,11 @@ async function statusText(answer: StatusAnswer): Promise<string> {
     `approvals  ${answer.approvals}${answer.approvals > 0 ? "  (acp-master approvals)" : ""}`,
     `helpers    ${answer.helpers.length}`,
   ];
+  const helpless = answer.helpers.filter((helper) => helper.state === "unavailable").length;
+  if (helpless > 0) {
+    lines.push(paint("red", `The Helper of ${helpless} sessions cannot work, so their permissions are refused.`));
+    lines.push("Next: acp-master doctor; acp-master logs");
+  }
   if (answer.config.problem !== undefined) {
     lines.push(
       paint("red", `The configuration in force is older than the file: ${visibleLine(answer.config.problem)}`),

@@ -252,7 +252,7 @@ describe.runIf(hasScript)("on a terminal", () => {
   });
 
   test("Escape refuses by closing the question", async () => {
-    expect(await asked("\u001b")).toMatchObject({ code: 0, answer: { outcome: { outcome: "cancelled" } } });
+    expect(await asked("\u001b")).toMatchObject({ code: 5, answer: { outcome: { outcome: "cancelled" } } });
   });
 
   test("a question that somebody else answered goes away", async () => {
