@@ -61,13 +61,8 @@ async function tail(sessionId: string, options: TailOptions): Promise<ExitCode> 
       else if (method === "session/update" && fields.sessionId === sessionId) transcript.update(fields.update);
     },
   });
-  const row = await sessionRow((method, params) => master.request(method, params), sessionId);
-  await master.request("session/load", { sessionId, cwd: row.cwd, mcpServers: [] }, { timeoutMs: 0 });
-  if (!options.follow || row.state === "closed") {
-    transcript.end();
-    return exitCodes.done;
-  }
   const interrupt = () => finishTail?.(exitCodes.interrupted);
+  // From the first line on: an interrupt during the history is one too.
   process.once("SIGINT", interrupt);
   const lost = master.closed.then((): never => {
     throw new CommandError(
@@ -76,8 +71,13 @@ async function tail(sessionId: string, options: TailOptions): Promise<ExitCode> 
       "Run the same command again to go on.",
     );
   });
+  const follow = async (): Promise<ExitCode> => {
+    const row = await sessionRow((method, params) => master.request(method, params), sessionId);
+    await master.request("session/load", { sessionId, cwd: row.cwd, mcpServers: [] }, { timeoutMs: 0 });
+    return options.follow && row.state !== "closed" ? await ended : exitCodes.done;
+  };
   try {
-    return await Promise.race([ended, lost]);
+    return await Promise.race([follow(), ended, lost]);
   } finally {
     process.off("SIGINT", interrupt);
     transcript.end();
