@@ -20,7 +20,7 @@ export default defineConfig({
       "test/**/*.test.ts",
       "scripts/**/*.test.ts",
     ],
-    exclude: ["**/node_modules/**", "**/dist/**", "test/agents/**"],
+    exclude: ["**/node_modules/**", "**/dist/**", "test/{agents,load,terminal,console}/**"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",

@@ -217,9 +217,11 @@ describe("a switch", () => {
     await switchTo(talking, "free");
     const [refused, left] = [talking.ask("t1"), talking.ask("t2")];
     const offers = [await nextOffer(talking.client, "t1"), await nextOffer(talking.client, "t2")];
-    helper.setAuto(PERMISSION, (params: Loose) => selected(params.toolCall.toolCallId === "t1" ? "no" : "yes"));
+    helper.setAuto(PERMISSION, (params: Loose) => selected(params.toolCall.toolCallId === "t2" ? "yes" : "no"));
     await switchTo(talking, "talk");
     expect((await refused).result).toEqual(selected("no"));
+    // The Helper answers in order: once t3 is decided, its new answer for t2 has been heard.
+    expect((await talking.ask("t3")).result).toEqual(selected("no"));
     expect(await resolvedEvent(talking.client, offers[0]!.approvalId)).toMatchObject({
       outcome: { result: "refused" },
       by: { kind: "preset" },

@@ -1,0 +1,14 @@
+// Long flows at full size: npm run test:load.
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    root: new URL("../..", import.meta.url).pathname,
+    include: ["test/load/**/*.test.ts"],
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+    pool: "forks",
+    maxWorkers: 1,
+    passWithNoTests: true,
+  },
+});
