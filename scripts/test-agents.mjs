@@ -3,7 +3,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bin, ensureSetUp, root } from "./workspace.mjs";
+import { runTests } from "./run-tests.mjs";
+import { ensureSetUp, root } from "./workspace.mjs";
 
 const packages = JSON.parse(readFileSync(join(root, "test", "agents", "packages.json"), "utf8"));
 const npmInstall = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock", "--save-exact"];
@@ -34,9 +35,6 @@ function install({ name, version, what }) {
 ensureSetUp();
 for (const one of packages) install(one);
 const config = join(root, "test", "agents", "vitest.config.ts");
-const vitest = spawnSync(bin("vitest"), ["run", "--config", config, ...process.argv.slice(2)], {
-  cwd: root,
-  stdio: "inherit",
-  shell: process.platform === "win32",
-});
-process.exit(vitest.status ?? 1);
+const { passed, failed } = runTests(["--config", config, ...process.argv.slice(2)]);
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
