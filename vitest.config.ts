@@ -9,6 +9,8 @@ export default defineConfig({
       "@acp-master/wire": source("wire"),
       "@acp-master/permission-core": source("permission-core"),
       "@acp-master/proposal-channel": source("proposal-channel"),
+      "@acp-master/helper-sdk/review": new URL("./packages/helper-sdk/src/proposals/review-client.ts", import.meta.url)
+        .pathname,
       "@acp-master/helper-sdk": source("helper-sdk"),
     },
   },

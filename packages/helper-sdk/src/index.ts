@@ -7,3 +7,5 @@ export { runHelper } from "./run-helper.ts";
 export type { HelperStreams } from "./run-helper.ts";
 export { allowOnce, ask, reject } from "./verdict.ts";
 export type { PermissionRequest, Verdict } from "./verdict.ts";
+export type { BindingTurn, Executor, Mode, Order } from "./proposals/executor.ts";
+export type { ProposalOptions, TurnOrigin } from "./proposals/with-proposals.ts";
