@@ -28,6 +28,7 @@ const projects = [
   "examples/demo-agent",
   "apps/acp-master",
   "apps/acp-propose",
+  "apps/acp-console",
 ];
 
 run(bin("tsc"), ["-b", ...projects]);

@@ -94,9 +94,8 @@ for (const part of all.keys()) {
     problems.push(`${part}: not in the table of scripts/check-boundaries.mjs; add it with what it may import`);
     continue;
   }
-  const folder = join(root, part, "src");
-  if (!existsSync(folder)) continue;
-  for (const file of sourceFiles(folder)) {
+  const folders = ["src", "page"].map((name) => join(root, part, name)).filter((folder) => existsSync(folder));
+  for (const file of folders.flatMap((folder) => [...sourceFiles(folder)])) {
     const text = readFileSync(file, "utf8");
     const where = relative(root, file);
     for (const { specifier, isType } of importsOf(text)) {
