@@ -1,5 +1,9 @@
 // What the page and the console server say to each other: JSON messages, one a frame, over one WebSocket. Everything that
-// stands under `params`, `update`, `opened`, `title`, `name` or `text` was written by an agent: it is text, never markup.
+// stands under `params`, `update`, `opened`, `title`, `name`, `lines` or `rationale` was written by an agent: it is text,
+// never markup.
+import type { Card, DecisionEnd, DecisionRequest, Notice } from "@acp-master/helper-sdk/review";
+
+export type { Card, DecisionEnd, DecisionRequest, Notice };
 
 /** The first of the subprotocols that the page offers; the second is `key.` and the key that the log-in answered. */
 export const subprotocol = "acp-console.v1";
@@ -23,7 +27,7 @@ export interface JsonObject {
 
 // ---------------------------------------------------------------------------------------------------- server → page
 
-/** After the upgrade come `hello`, `daemon`, `sessions`, `approvals`, in this order; then what happens. */
+/** After the upgrade come `hello`, `daemon`, `sessions`, `approvals`, `cards`, in this order; then what happens. */
 export type ServerMessage =
   | Hello
   | DaemonMessage
@@ -39,6 +43,9 @@ export type ServerMessage =
   | ElicitationMessage
   | ElicitationOverMessage
   | CardsMessage
+  | CardMessage
+  | CardOverMessage
+  | NoticeMessage
   | Reply;
 
 export interface Hello {
@@ -96,7 +103,7 @@ export interface SessionRow {
   readonly clients: readonly { readonly clientId: string; readonly name: string; readonly role: Role }[];
   /** Open approvals that people have been asked about. */
   readonly approvals: number;
-  /** Its Helper has a review endpoint: `cards` come for it while it is attached. */
+  /** Its Helper has a review endpoint, so cards may come. */
   readonly review: boolean;
   /** ISO 8601. */
   readonly createdAt: string;
@@ -195,28 +202,35 @@ export interface ElicitationOverMessage {
   readonly sessionId: string;
 }
 
-/** All cards of direct proposals that wait in a session, from its Helper's review endpoint. */
+/**
+ * All open cards of direct proposals, of all sessions, from the review endpoints of their Helpers: what is not in it is
+ * over. It comes again whenever an endpoint comes or goes.
+ */
 export interface CardsMessage {
   readonly type: "cards";
-  readonly sessionId: string;
   readonly cards: readonly Card[];
-  /** The endpoint cannot be reached; for a person. */
-  readonly problem?: string;
+  readonly notices: readonly Notice[];
 }
 
-export interface Card {
-  readonly card: string;
-  readonly choices: readonly {
-    readonly choice: number;
-    readonly title: string;
-    readonly rationale: string;
-    /** `text` is the exact text that is decided on; make its control characters visible. */
-    readonly actions: readonly { readonly type: string; readonly text: string; readonly insertable: boolean }[];
-  }[];
-  readonly highlighted: number;
-  /** Whoever proposed is gone; it may still be decided. */
-  readonly detached: boolean;
-  readonly expiresAt: string | null;
+/** A new one, or one that changed (by `proposalId`). Say `card.shown` when a person can see it, else it ends in 10 s. */
+export interface CardMessage {
+  readonly type: "card";
+  readonly card: Card;
+}
+
+export interface CardOverMessage {
+  readonly type: "card_over";
+  readonly sessionId: string;
+  readonly proposalId: string;
+  readonly status: string;
+  /** The user interface that decided, if one did. */
+  readonly by?: string;
+}
+
+/** One for each session: a later one replaces it. */
+export interface NoticeMessage {
+  readonly type: "notice";
+  readonly notice: Notice;
 }
 
 /** The answer to a request: exactly one for each. */
@@ -318,14 +332,10 @@ export interface Requests {
     readonly result: { readonly status: "accepted" | "not_pending" };
   };
 
-  /** `choice` and `how`, or `cancel`. Only a key press or click of a person may cause it. */
-  readonly "card.decide": {
-    readonly params: InSession & {
-      readonly card: string;
-      readonly decision: { readonly choice: number; readonly how: "run" | "insert" } | "cancel";
-    };
-    readonly result: { readonly status: "accepted" | "not_pending" };
-  };
+  /** A person can see this card now. */
+  readonly "card.shown": { readonly params: { readonly proposalId: string }; readonly result: Nothing };
+  /** Only a key press or click of a person may cause it, and none in a card's first 500 ms. */
+  readonly "card.decide": { readonly params: DecisionRequest; readonly result: { readonly end: DecisionEnd } };
 
   readonly agents: { readonly params: Nothing; readonly result: { readonly agents: readonly AgentRow[] } };
   readonly ping: { readonly params: Nothing; readonly result: Nothing };
