@@ -1,7 +1,8 @@
 // Builds the packages with tsc -b, then each program into one file. Programs are listed here and nowhere else.
-import { chmodSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { buildPage } from "./build-page.mjs";
 import { bin, root, run } from "./workspace.mjs";
 
 /** Each entry file becomes one program in apps/acp-master/dist. `split`: at its dynamic imports, so that `connect` loads the shim and nothing else. */
@@ -29,6 +30,7 @@ const projects = [
   "apps/acp-master",
   "apps/acp-propose",
   "apps/acp-console",
+  "apps/acp-console/page",
 ];
 
 run(bin("tsc"), ["-b", ...projects]);
@@ -40,8 +42,9 @@ const { build } = createRequire(join(root, "package.json"))("esbuild");
 const dist = join(root, "apps/acp-master/dist");
 const aside = join(dist, `.building-${process.pid}`);
 try {
-  await Promise.all(
-    programs.map(({ entry, out, split = false }) =>
+  await Promise.all([
+    buildPage(join(aside, "console")),
+    ...programs.map(({ entry, out, split = false }) =>
       build({
         entryPoints: [{ in: join(root, entry), out }],
         outdir: aside,
@@ -59,13 +62,14 @@ try {
         },
       }),
     ),
-  );
+  ]);
   const built = readdirSync(aside).toSorted((a, b) => Number(isPart(b)) - Number(isPart(a)));
-  for (const name of built) {
+  for (const name of built.filter((name) => name !== "console")) {
     if (name.endsWith(".js") && !isPart(name)) chmodSync(join(aside, name), 0o755);
     renameSync(join(aside, name), join(dist, name));
   }
   removeOldParts(new Set(built));
+  replacePage(join(aside, "console"), join(dist, "console"));
 } finally {
   rmSync(aside, { recursive: true, force: true });
 }
@@ -77,4 +81,20 @@ function removeOldParts(current) {
     if (!isPart(name) || current.has(name)) continue;
     if (Date.now() - statSync(path).mtimeMs > 3600_000) rmSync(path);
   }
+}
+
+/** A console reads the whole folder when it starts: what index.html names has to be there before it. */
+function replacePage(from, to) {
+  mkdirSync(join(to, "assets"), { recursive: true });
+  const current = pageFiles(from);
+  for (const name of current) renameSync(join(from, name), join(to, name));
+  for (const name of pageFiles(to)) if (!current.includes(name)) rmSync(join(to, name));
+}
+
+/** Relative names, index.html and its compressed forms last. */
+function pageFiles(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .toSorted((a, b) => Number(a.startsWith("index.html")) - Number(b.startsWith("index.html")));
 }

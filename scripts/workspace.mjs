@@ -35,7 +35,7 @@ function* files(folder) {
     if (["node_modules", "dist", ".git"].includes(entry.name)) continue;
     const path = join(folder, entry.name);
     if (entry.isDirectory()) yield* files(path);
-    else if (/\.(m?[jt]sx?|json|yaml|html|css)$/.test(entry.name)) yield path;
+    else if (/\.(m?[jt]sx?|json|yaml|html|css|svg)$/.test(entry.name)) yield path;
   }
 }
 

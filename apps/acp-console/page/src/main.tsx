@@ -1,0 +1,4 @@
+// The page's first file.
+import { render } from "preact";
+
+render(<p>acp-master</p>, document.body);
