@@ -13,10 +13,11 @@ import type { Program } from "./program.ts";
 export type Responder = (params: Loose, message: Message) => Loose;
 
 export interface InitializeOptions {
-  /** `_meta["acp-master"]`; left out entirely when none of the three is given. */
+  /** `_meta["acp-master"]`; left out entirely when none of the four is given. */
   readonly agent?: string | null;
   readonly role?: "controller" | "observer";
   readonly events?: boolean;
+  readonly echo?: boolean;
   readonly capabilities?: Loose;
   readonly protocolVersion?: number;
   /** Further members of the params. */
@@ -145,7 +146,7 @@ export class RawClient implements AsyncDisposable {
 
   initialize(options: InitializeOptions = {}): Promise<Loose> {
     const meta = Object.fromEntries(
-      (["agent", "role", "events"] as const)
+      (["agent", "role", "events", "echo"] as const)
         .filter((key) => options[key] !== undefined)
         .map((key) => [key, options[key]]),
     );

@@ -81,6 +81,20 @@ const told = (client: RawClient, preset: string) =>
       approvalsOf(params.update.configOptions)?.currentValue === preset,
   );
 
+describe("the presets of a session", () => {
+  it("are listed as its Helper declared them, for who only reads too", async () => {
+    const { sessionId } = await talk();
+    const reader = await master.client();
+    await reader.initialize({ agent: null, role: "observer" });
+    expect(await reader.call("_acp-master/session/presets", { sessionId })).toEqual({
+      preset: "talk",
+      presets: declared.map(({ value, name, width, ...more }) => ({ value, name, width, confirm: "confirm" in more })),
+    });
+    const unknown = await reader.request("_acp-master/session/presets", { sessionId: "nobody" });
+    expect(unknown.error?.data.reason).toBe("unknown_session");
+  });
+});
+
 describe("the preset as a config option", () => {
   it("stands at the end of every list of an agent that sends configOptions, and of no other", async () => {
     const client = await master.client();

@@ -87,6 +87,25 @@ describe("prompts", () => {
     ]);
   });
 
+  it("come back, with every setting, to a client that asked to be told of its own doings", async () => {
+    const bay = bench.agent({ "session/prompt": false });
+    const a = await bay.client({ echo: true });
+    const { sessionId } = await a.newSession();
+    const turns = [a.prompt(sessionId, "1"), a.prompt(sessionId, "2")];
+    const process = await bay.process();
+    const first = await process.received("session/prompt");
+    await bay.reached(a);
+    expect(a.updates().map((one) => one.content.text)).toEqual(["1"]);
+    await process.answer(first, done);
+    await process.answer(await process.received("session/prompt"), done);
+    await Promise.all(turns);
+    const set = a.request("session/set_mode", { sessionId, modeId: "m" });
+    await process.answer(await process.received("session/set_mode"), {});
+    await set;
+    await bay.reached(a);
+    expect(a.updates().map((one) => one.content?.text ?? one.currentModeId)).toEqual(["1", "2", "m"]);
+  });
+
   it("of a client that went stay, and run in their turn", async () => {
     const { bay, a, b, sessionId } = await pair();
     const turn = b.prompt(sessionId, "1");

@@ -56,7 +56,8 @@ export interface SessionRow {
   readonly preset?: string | null;
   readonly clients: readonly SessionClient[];
   readonly approvals: number;
-  readonly review?: number;
+  /** Where the review endpoint of its Helper listens. */
+  readonly review?: string;
   readonly createdAt: number | string;
   readonly updatedAt: number | string;
 }

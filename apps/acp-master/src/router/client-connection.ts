@@ -41,6 +41,8 @@ export interface ClientIdentity {
   /** undefined: asks only the master. */
   readonly agent: string | undefined;
   readonly events: boolean;
+  /** It is told of what it did itself like everybody else: for programs that show one session to several people. */
+  readonly echo: boolean;
   readonly capabilities: ClientCapabilities;
 }
 
@@ -56,6 +58,7 @@ const ANONYMOUS: ClientIdentity = {
   role: "observer",
   agent: undefined,
   events: false,
+  echo: false,
   capabilities: clientCapabilities({}),
 };
 

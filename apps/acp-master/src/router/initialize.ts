@@ -59,7 +59,7 @@ function readIdentity(router: Router, frame: Envelope): Read {
     const message = `This program is acp-master ${JSON.stringify(theirVersion)}, the running daemon is ${VERSION}. Run "acp-master restart" with the newer one.`;
     return { ok: false, error: fault("version_mismatch", message, { daemon: VERSION, client: theirVersion }) };
   }
-  const { role, agent, events } = ours;
+  const { role, agent, events, echo } = ours;
   if (role !== undefined && role !== "controller" && role !== "observer") {
     return { ok: false, error: { code: INVALID_PARAMS, message: 'The role is "controller" or "observer".' } };
   }
@@ -74,6 +74,7 @@ function readIdentity(router: Router, frame: Envelope): Read {
       role: role ?? "controller",
       agent: agent === null ? undefined : (agent ?? router.config.defaultAgent),
       events: events === true,
+      echo: echo === true,
       capabilities: clientCapabilities(
         params["clientCapabilities"],
         memberOf(spanBytes(frame.bytes, frame.params), "clientCapabilities"),

@@ -66,6 +66,17 @@ const reading: Readonly<Record<string, (asked: Asked) => void>> = {
   "_acp-master/agents": ({ router, client, id }) => client.respond(id, json({ agents: router.settings.agentRows() })),
   "_acp-master/sessions": listRows,
   "_acp-master/approvals": listApprovals,
+  "_acp-master/session/presets": (asked) =>
+    withSession(asked, (session) => {
+      const rows = (session.presets ?? []).map(({ value, name, description, width, confirm }) => ({
+        value,
+        name,
+        ...(description === undefined ? {} : { description }),
+        width,
+        confirm: confirm === true,
+      }));
+      asked.client.respond(asked.id, json({ preset: session.preset, presets: rows }));
+    }),
 };
 
 export function masterMethod(router: Router, client: ClientConnection, envelope: Envelope): void {

@@ -203,12 +203,12 @@ function refuseTurn(session: Session, turn: Turn, error: RpcError): void {
   turn.client.refuse(turn.requestId, error, session.attachments.get(turn.client), session.log.end);
 }
 
-/** The others see what was asked; whoever asked it knows. */
+/** The others see what was asked; whoever asked it knows, and sees it only when it wants to. */
 function echoToOthers(router: Router, session: Session, turn: Turn): void {
   router.updates.flush();
   const envelope = reopened(turn.frame);
   const { bytes } = envelope;
-  const attachment = session.attachments.get(turn.client);
+  const attachment = turn.client.identity.echo ? undefined : session.attachments.get(turn.client);
   for (let i = 0; i < envelope.promptElementCount; i++) {
     const block = envelope.promptElements[i]!;
     const params = Buffer.concat([

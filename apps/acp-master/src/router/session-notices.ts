@@ -42,7 +42,7 @@ export function tellOthers(
     Buffer.from("}"),
   ]);
   const frame = notificationFrame("session/update", params);
-  const attachment = except && session.attachments.get(except);
+  const attachment = except && !except.identity.echo ? session.attachments.get(except) : undefined;
   attachment?.skip(session.log.end, session.log.end + frame.length);
   session.appendSnapshot(kind, frame);
   router.changed(session);
