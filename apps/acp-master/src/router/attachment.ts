@@ -11,7 +11,8 @@ export interface AttachedSession {
   readonly hasOptionalKinds: boolean;
   /** Where what the agent wrote differs from what clients see; undefined: nowhere. */
   outward(frame: Buffer): Buffer | undefined;
-  readonly rewritesOutward: boolean;
+  /** Whether it differs in any of these frames. */
+  rewritesOutward(frames: Buffer): boolean;
   /** The frame belongs to a session under this one. */
   isOfChild(envelope: Envelope): boolean;
 }
@@ -51,18 +52,13 @@ export class Attachment {
     else this.#own.push({ from, to });
   }
 
-  /** Whether the log's bytes can go out as they are. */
-  get plain(): boolean {
-    return this.#own.length === 0 && !this.session.rewritesOutward && !this.#filters;
-  }
-
   get #filters(): boolean {
     return this.session.hasOptionalKinds && this.#announced.size < 4;
   }
 
   /** What this client gets of `frames`, which stand at `position` in the log. */
   render(frames: Buffer, position: number): Buffer {
-    if (this.plain) return frames;
+    if (this.#own.length === 0 && !this.#filters && !this.session.rewritesOutward(frames)) return frames;
     const kept: Buffer[] = [];
     const envelope = new Envelope();
     const filters = this.#filters;

@@ -42,6 +42,8 @@ export interface SessionOwner {
   laneFull(session: Session, full: boolean): void;
 }
 
+const CONFIG_OPTIONS = '"configOptions"';
+
 export const sessionKey = (agent: string, agentId: string): string => `${agent}\0${agentId}`;
 
 export class Session implements AttachedSession {
@@ -134,8 +136,10 @@ export class Session implements AttachedSession {
     return this.agentId !== this.sessionId;
   }
 
-  get rewritesOutward(): boolean {
-    return this.#names.size > 0 || this.showsApprovals === true;
+  /** Whether clients see any of these frames otherwise than the agent wrote it. */
+  rewritesOutward(frames: Buffer): boolean {
+    // The key cannot be spelled otherwise: an escaped one makes its frame invalid.
+    return this.#names.size > 0 || (this.showsApprovals === true && frames.includes(CONFIG_OPTIONS));
   }
 
   /** The frame as clients see it; undefined: as it is. */
