@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { errorCode } from "../config/error-code.ts";
 import { currentPath } from "./chain-files.ts";
 import { type AuditBounds, ChainWriter } from "./chain-writer.ts";
+import { type Decided, readDecided } from "./decided.ts";
 import {
   type AuditEvent,
   type AuditField,
@@ -34,6 +35,7 @@ const batchMs = 50;
  */
 export class AuditLog implements Disposable {
   readonly #path: string;
+  readonly #stateDir: string;
   readonly #options: AuditOptions;
   readonly #chain: ChainWriter;
   #problem: string | undefined;
@@ -42,6 +44,7 @@ export class AuditLog implements Disposable {
 
   private constructor(stateDir: string, options: AuditOptions) {
     this.#path = currentPath(stateDir);
+    this.#stateDir = stateDir;
     this.#options = options;
     this.#chain = new ChainWriter({
       stateDir,
@@ -74,6 +77,11 @@ export class AuditLog implements Disposable {
   /** Whether the decision is recorded: after false an allow must not be sent. */
   decision(line: DecisionLine): boolean {
     return this.#attempt(() => this.#chain.append("decision", decisionFields(line)));
+  }
+
+  /** Those of the questions whose decision is on disk. */
+  decided(approvalIds: ReadonlySet<string>): Promise<ReadonlyMap<string, Decided>> {
+    return readDecided(this.#stateDir, approvalIds);
   }
 
   event(type: AuditEvent, fields: Readonly<Record<string, AuditField>>): boolean {

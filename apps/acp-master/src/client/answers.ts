@@ -14,6 +14,8 @@ export interface StatusAnswer {
   readonly helpers: readonly RunningHelper[];
   /** Only while decisions cannot be written. */
   readonly record?: { readonly problem: string };
+  /** Only while some session cannot be kept on disk; at most 20 of them are told. */
+  readonly journals?: { readonly problems: readonly string[] };
   readonly counters: Readonly<Record<string, number>>;
 }
 

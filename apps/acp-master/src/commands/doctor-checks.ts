@@ -112,7 +112,10 @@ async function checkDaemon(): Promise<Finding[]> {
               "Free the disk and check the rights of the state folder; until then nothing is allowed.",
             ),
           ];
-    return [running, ...inForce, ...unrecorded];
+    const unkept = (status.journals?.problems ?? []).map((found) =>
+      bad("daemon sessions", found, "What was not written by the end of the daemon is lost."),
+    );
+    return [running, ...inForce, ...unrecorded, ...unkept];
   } catch (error) {
     if (error instanceof ClientError && error.kind === "no_daemon") {
       return [ok("daemon", `none runs; this program is version ${VERSION}`)];

@@ -55,6 +55,7 @@ async function statusText(answer: StatusAnswer): Promise<string> {
     );
     lines.push("Next: acp-master doctor");
   }
+  for (const problem of answer.journals?.problems ?? []) lines.push(paint("red", visibleLine(problem)));
   const faults = Object.entries(answer.counters).filter(([, count]) => count > 0);
   if (faults.length > 0)
     lines.push(`counters   ${faults.map(([name, count]) => `${visibleLine(name)} ${count}`).join(", ")}`);

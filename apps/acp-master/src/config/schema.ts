@@ -153,6 +153,9 @@ export const configSchema = block({
     promptQueue: count(1, 1024).default(16).describe("Prompts that may wait in one session."),
     helpers: count(1, 4096).default(256).describe("Helper processes at one time."),
     clientSeconds: positiveTime(86_400, "seconds").default(60).describe("How long a client may take for a request."),
+    stalledSeconds: positiveTime(86_400, "seconds")
+      .default(600)
+      .describe("How long a client may leave what waits for it unread before it is let go."),
   })
     .prefault({})
     .describe("Bounds."),

@@ -31,7 +31,14 @@ export interface ClientOwner {
   notification(client: ClientConnection, envelope: Envelope): void;
   /** No more input; answers still due are delivered. */
   halfClosed(client: ClientConnection): void;
-  gone(client: ClientConnection): void;
+  /** With a reason when it was let go from here. */
+  gone(client: ClientConnection, reason: string | undefined): void;
+}
+
+export interface ClientLimits {
+  readonly frameBytes: number;
+  /** So long a client may leave all that waits for it unread. */
+  readonly stalledSeconds: number;
 }
 
 /** What `initialize` settled for this connection. */
@@ -90,8 +97,10 @@ export class ClientConnection {
   #deferred: Buffer[] = [];
   #lastQuestion = 0;
   #badLines = 0;
+  /** How much it had sent when it was last found silent. */
+  #silentAt: number | undefined;
 
-  constructor(socket: Socket, clientId: string, maxFrameBytes: number, owner: ClientOwner) {
+  constructor(socket: Socket, clientId: string, limits: ClientLimits, owner: ClientOwner) {
     this.clientId = clientId;
     this.inputOver = new Promise((resolve) => {
       this.#endInput = resolve;
@@ -105,7 +114,7 @@ export class ClientConnection {
     });
     this.outbox = new Outbox(this.#writer, (what) => this.drop(`this client does not read: ${what}`));
     // It lives as long as the socket, whose events call it.
-    void new FrameReader(socket, maxFrameBytes, {
+    void new FrameReader(socket, limits.frameBytes, {
       frame: (bytes, start, end) => this.#frame(bytes, start, end),
       tooLong: (limit) => {
         this.outbox.send(
@@ -120,6 +129,8 @@ export class ClientConnection {
       ended: (cause) => this.#inputEnded(cause),
     });
     socket.once("close", () => this.close());
+    socket.on("timeout", () => this.#silent(limits.stalledSeconds));
+    socket.setTimeout(limits.stalledSeconds * 500);
   }
 
   get isController(): boolean {
@@ -216,11 +227,11 @@ export class ClientConnection {
     if (this.closed) return;
     this.outbox.clear();
     this.#writer.write(notificationFrame(CLOSING, json({ reason })));
-    this.close();
+    this.close(reason);
   }
 
   /** Ends the connection after what is written. Safe to call twice. */
-  close(): void {
+  close(reason?: string): void {
     if (this.closed) return;
     this.closed = true;
     this.outbox.clear();
@@ -229,7 +240,7 @@ export class ClientConnection {
     this.#questions.clear();
     for (const question of questions) question.lost();
     this.#inFlight.clear();
-    this.#owner.gone(this);
+    this.#owner.gone(this, reason);
     this.#endInput();
   }
 
@@ -250,6 +261,15 @@ export class ClientConnection {
   destroy(): void {
     this.close();
     this.#socket.destroy();
+  }
+
+  /** For half the time it said nothing, and took nothing. A machine that slept wakes to the first half at most. */
+  #silent(stalledSeconds: number): void {
+    if (this.#writer.pendingBytes === 0) return; // nothing is owed to it
+    const { bytesRead } = this.#socket;
+    if (this.#silentAt === bytesRead) this.drop(`this client has read nothing for ${stalledSeconds} s`);
+    this.#silentAt = bytesRead;
+    this.#socket.setTimeout(stalledSeconds * 500);
   }
 
   #questionId(number: number): string {

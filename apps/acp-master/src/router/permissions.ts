@@ -169,9 +169,7 @@ export class Permissions implements TicketPorts, AsyncDisposable {
 
   recordDecision(ticket: TicketView, decision: Decision): boolean {
     const preset = this.#presetOf(ticket.approvalId);
-    const session = this.requests.get(ticket.approvalId)?.session;
-    if (session) noteDecision(session.log, ticket.approvalId, decision);
-    return this.#router.settings.record.decision({
+    const recorded = this.#router.settings.record.decision({
       approvalId: ticket.approvalId,
       sessionId: ticket.sessionId,
       agent: ticket.agent,
@@ -185,6 +183,10 @@ export class Permissions implements TicketPorts, AsyncDisposable {
       askedAt: ticket.askedAt,
       latencyMs: Date.now() - ticket.openedAt,
     });
+    // Behind the record: a daemon that ends in between leaves a decision that the next one finds there.
+    const session = this.requests.get(ticket.approvalId)?.session;
+    if (session) noteDecision(session.log, ticket.approvalId, decision);
+    return recorded;
   }
 
   answerAgent(ticket: TicketView, answer: AgentAnswer): void {

@@ -2,6 +2,7 @@
 
 import type { AgentRow } from "../agents/catalogue.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
+import type { Decided } from "../audit/decided.ts";
 import type { DecisionLine } from "../audit/record.ts";
 import type { AgentLog } from "../agents/agent-process.ts";
 import type { Reaper } from "../agents/reaper.ts";
@@ -13,6 +14,8 @@ import type { SessionStore } from "./session-store.ts";
 export interface DecisionRecord {
   /** One synchronous append. False: it is not written. */
   decision(line: DecisionLine): boolean;
+  /** Those of the questions whose decision is in it already. */
+  decided(approvalIds: ReadonlySet<string>): Promise<ReadonlyMap<string, Decided>>;
   event(type: "preset" | "mode" | "helper_fault", fields: Readonly<Record<string, string | number | boolean>>): boolean;
   readonly problem: string | undefined;
 }

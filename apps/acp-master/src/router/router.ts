@@ -85,7 +85,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   }
 
   accept(socket: Socket): void {
-    const client = new ClientConnection(socket, randomUUID(), this.config.limits.frameBytes, this);
+    const client = new ClientConnection(socket, randomUUID(), this.config.limits, this);
     this.clients.add(client);
   }
 
@@ -151,11 +151,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
       session.state = record.state === "lost" ? "lost" : "parked";
       return [session];
     });
-    for (const session of adopted) {
-      // Other things may go on in between: there can be a thousand of them.
-      await new Promise((resolve) => setImmediate(resolve));
-      settleFormerTickets(this.settings.record, session, this.startedAt.getTime());
-    }
+    await settleFormerTickets(this.settings.record, adopted, this.startedAt.getTime());
   }
 
   /** Ends a session here: tickets, turns, clients and the row. */
@@ -248,7 +244,8 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     }
   }
 
-  gone(client: ClientConnection): void {
+  gone(client: ClientConnection, reason: string | undefined): void {
+    if (reason !== undefined) this.settings.log.warn({ client: client.clientId, reason }, "client let go");
     this.clients.delete(client);
     for (const session of this.sessions.all) if (session.attachments.has(client)) this.detach(client, session);
     for (const link of this.pool.links) if (link.clients.delete(client)) this.pool.consider(link);

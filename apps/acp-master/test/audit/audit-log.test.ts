@@ -54,6 +54,20 @@ describe("a decision", () => {
     expect(verifyAudit(folder.stateDir)).toMatchObject({ ok: true, records: 2, problems: [], notices: [] });
   });
 
+  it("is found again by the question's id, in full files too, and nothing else is taken for one", async () => {
+    using folder = new AuditFolder();
+    using log = folder.open({ bounds: { fileBytes: 2000, files: 5 } });
+    for (let number = 1; number <= 9; number++) log.decision(decisionNumber(number));
+    log.event("helper_fault", { approvalId: "approval-10", fault: "timeout" });
+    log.decision(decisionNumber(11, { outcome: { result: "cancelled" }, by: { kind: "cancel", name: "x" } }));
+    expect(folder.files().length).toBeGreaterThan(2);
+    const found = await log.decided(new Set(["approval-1", "approval-10", "approval-11", "approval-12"]));
+    expect(Object.fromEntries(found)).toEqual({
+      "approval-1": { outcome: { result: "selected", optionId: "yes" }, by: { kind: "client" } },
+      "approval-11": { outcome: { result: "cancelled" }, by: { kind: "cancel" } },
+    });
+  });
+
   it("is in a file that only its owner can read, also when the file was wider before", () => {
     using folder = new AuditFolder();
     folder.record(1);
