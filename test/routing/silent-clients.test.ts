@@ -86,7 +86,8 @@ describe("what waits for a client besides updates", () => {
     const client = await bench.master.client();
     await client.initialize({ agent: null });
     client.pause();
-    for (let n = 0; n < 3000; n++) void client.send({ jsonrpc: "2.0", id: n, method: "_acp-master/status", params: {} });
+    for (let n = 0; n < 3000; n++)
+      void client.send({ jsonrpc: "2.0", id: n, method: "_acp-master/status", params: {} });
     expect(await letGo(client)).toBe("this client does not read: 1001 unread answers and questions");
   });
 

@@ -150,7 +150,11 @@ describe("a problem", () => {
           found: "an unknown key",
           allowed: 'frameBytes, promptQueue, helpers, clientSeconds, stalledSeconds (did you mean "promptQueue"?)',
         },
-        { path: "limits.zzz", found: "an unknown key", allowed: "frameBytes, promptQueue, helpers, clientSeconds, stalledSeconds" },
+        {
+          path: "limits.zzz",
+          found: "an unknown key",
+          allowed: "frameBytes, promptQueue, helpers, clientSeconds, stalledSeconds",
+        },
         { path: "agents.a.cmd", found: "an unknown key", allowed: expect.stringContaining("command, args, env") },
       ]),
     );
