@@ -46,12 +46,12 @@ const MUCH = "x".repeat(2 * 1024 * 1024);
 
 describe("a client that takes nothing for limits.stalledSeconds is let go", () => {
   it("when its process is stopped: what it was asked begins to wait for somebody else", async () => {
-    const { name, process } = bench.agent({ "session/prompt": false });
-    const frozen = bench.master.connect([name]);
+    const bay = bench.agent({ "session/prompt": false });
+    const frozen = bench.master.connect([bay.name]);
     await frozen.initialize();
     const { sessionId } = await frozen.newSession();
     void frozen.prompt(sessionId, "hello", 60_000).catch(() => {}); // nobody hears of its end
-    const agent = await process();
+    const agent = await bay.process();
     const prompt = await agent.received("session/prompt");
     const looking = await watcher();
     frozen.program!.child.kill("SIGSTOP");
@@ -66,11 +66,11 @@ describe("a client that takes nothing for limits.stalledSeconds is let go", () =
   });
 
   it("when it has closed its side and does not read the rest", async () => {
-    const { client: connect, process } = bench.agent({ "session/prompt": false });
-    const client = await connect();
+    const bay = bench.agent({ "session/prompt": false });
+    const client = await bay.client();
     const { sessionId } = await client.newSession();
     void client.prompt(sessionId, "hello").catch(() => {});
-    const agent = await process();
+    const agent = await bay.process();
     const prompt = await agent.received("session/prompt");
     client.pause();
     client.endInput();
@@ -92,10 +92,10 @@ describe("what waits for a client besides updates", () => {
   });
 
   it("is no more than 8 MiB, and whoever asked is told", async () => {
-    const { client: connect, process } = bench.agent({ "session/prompt": false });
-    const client = await connect({ capabilities: { fs: { writeTextFile: true } } });
+    const bay = bench.agent({ "session/prompt": false });
+    const client = await bay.client({ capabilities: { fs: { writeTextFile: true } } });
     const { sessionId } = await client.newSession();
-    const agent = await process();
+    const agent = await bay.process();
     client.pause();
     const content = "y".repeat(1024 * 1024);
     const asked = Array.from({ length: 12 }, (_, n) =>
