@@ -1,0 +1,42 @@
+// Prompt → one update → result, one after the other.
+import { alternate } from "../alternate.mjs";
+import { ratio } from "../goal.mjs";
+import { median } from "../statistics.mjs";
+
+/** Microseconds of the median of `turns` turns. */
+async function turns(peer, sessionId, count) {
+  const times = [];
+  for (let n = 0; n < count; n++) {
+    const from = process.hrtime.bigint();
+    await peer.prompt(sessionId, "one");
+    times.push(Number(process.hrtime.bigint() - from) / 1e3);
+  }
+  return median(times);
+}
+
+export const roundTrip = {
+  name: "round trip",
+  unit: "µs",
+  goals: [
+    ratio("round trip on the socket", "master", "relay", { most: 1.5 }),
+    ratio("round trip through connect", "connect", "two relays", { most: 1.3 }),
+  ],
+  async run(stage, { long }) {
+    const daemon = await stage.daemon();
+    const peers = {
+      direct: stage.direct(),
+      relay: await stage.relay(),
+      master: await stage.socket(daemon),
+      "two relays": await stage.relays(),
+      connect: stage.connect(daemon.home),
+      "sdk proxy": await stage.proxy(),
+    };
+    const targets = {};
+    for (const [name, peer] of Object.entries(peers)) {
+      await peer.initialize("bench");
+      const sessionId = await peer.newSession(stage.work);
+      targets[name] = () => turns(peer, sessionId, long ? 500 : 100);
+    }
+    return alternate(long ? 20 : 8, targets);
+  },
+};

@@ -1,0 +1,62 @@
+// Updates of one size in a row to one client.
+import { alternate } from "../alternate.mjs";
+import { ratio } from "../goal.mjs";
+import { generatorAlone } from "../generator.mjs";
+
+const MILLION = 1e6;
+
+function stream({ name, bytes, kind = "plain", megabytes, proxyCount, goals }) {
+  return {
+    name,
+    unit: "updates/s",
+    more: true,
+    goals,
+    // What the generator writes must be at least twice what is measured.
+    generator: "generator",
+    async run(stage, { long }) {
+      const daemon = await stage.daemon();
+      const count = Math.ceil(((long ? 4 : 1) * megabytes * MILLION) / bytes);
+      const targets = { generator: () => generatorAlone(bytes, count, kind) };
+      const peers = { direct: [stage.direct(), count] };
+      peers.relay = [await stage.relay(), count];
+      peers.master = [await stage.socket(daemon), count];
+      peers["sdk proxy"] = [await stage.proxy(), (long ? 4 : 1) * proxyCount];
+      for (const [target, [peer, updates]] of Object.entries(peers)) {
+        await peer.initialize("bench");
+        const sessionId = await peer.newSession(stage.work);
+        const reencoded = target === "sdk proxy";
+        targets[target] = async () => updates / (await peer.stream(sessionId, bytes, updates, kind, { reencoded }));
+      }
+      return alternate(long ? 9 : 3, targets);
+    },
+  };
+}
+
+export const streams = [
+  stream({
+    name: "stream, 200 B",
+    bytes: 200,
+    megabytes: 40,
+    proxyCount: 4000,
+    goals: [
+      ratio("updates per second, 200 B", "master", "relay", { least: 0.2 }),
+      ratio("updates per second, 200 B", "master", "sdk proxy", { least: 20 }),
+    ],
+  }),
+  stream({ name: "stream, 1 KB", bytes: 1024, megabytes: 80, proxyCount: 4000, goals: [] }),
+  stream({
+    name: "stream, 64 KB",
+    bytes: 65_536,
+    megabytes: 400,
+    proxyCount: 300,
+    goals: [ratio("bytes per second, 64 KB", "master", "relay", { least: 0.5 })],
+  }),
+  stream({
+    name: "stream, 64 KB, escaped",
+    bytes: 65_536,
+    kind: "escaped",
+    megabytes: 300,
+    proxyCount: 200,
+    goals: [ratio("bytes per second, 64 KB, escaped", "master", "relay", { least: 0.35 })],
+  }),
+];
