@@ -89,14 +89,17 @@ const answers = {
   "session/prompt": prompt,
 };
 
-createInterface({ input: process.stdin }).on("line", async (line) => {
+async function answer({ id, method, params }) {
+  say({ id, result: (await answers[method]?.(params)) ?? {} });
+}
+
+createInterface({ input: process.stdin }).on("line", (line) => {
   const message = JSON.parse(line);
   if (message.method === undefined) {
     waiting.get(message.id)?.();
     waiting.delete(message.id);
   } else if (message.id !== undefined) {
-    const result = (await answers[message.method]?.(message.params)) ?? {};
-    say({ id: message.id, result });
+    void answer(message);
   }
 });
 process.stdin.on("end", () => process.exit(0));

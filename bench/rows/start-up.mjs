@@ -5,12 +5,18 @@ import { alternate } from "../alternate.mjs";
 import { ratio } from "../goal.mjs";
 
 const milliseconds = async (what) => {
-  const from = process.hrtime.bigint();
+  const from = performance.now();
   await what();
-  return Number(process.hrtime.bigint() - from) / 1e6;
+  return performance.now() - from;
 };
 
 const bareNode = () => milliseconds(() => once(spawn(process.execPath, ["-e", "0"], { stdio: "ignore" }), "exit"));
+
+async function leave(peer) {
+  const gone = once(peer.child, "exit");
+  peer.close();
+  await gone;
+}
 
 export const startUp = {
   name: "start-up",
@@ -29,11 +35,6 @@ export const startUp = {
       const peer = stage.connect(home);
       await peer.initialize("bench");
       return peer;
-    };
-    const leave = async (peer) => {
-      const gone = once(peer.child, "exit");
-      peer.close();
-      await gone;
     };
     return alternate(long ? 20 : 6, {
       "node -e 0": bareNode,

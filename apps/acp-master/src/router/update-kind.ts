@@ -1,6 +1,6 @@
 // Which of the known `sessionUpdate` values a frame carries, read from its raw bytes without making a string.
 
-import { readString, type Span } from "@acp-master/wire";
+import { readString, type Span, spanEquals } from "@acp-master/wire";
 
 /** What the router does with an update: `plain` passes; the others need one thing more. */
 export type UpdateClass = "plain" | "tool" | "snapshot" | "optional" | "subagent";
@@ -52,7 +52,7 @@ const byName = new Map(kinds.map((kind) => [kind.name, kind]));
 export function updateKind(bytes: Buffer, span: Span): UpdateKind {
   if (span.start < 0) return UNKNOWN;
   for (const { text, kind } of byLength.get(span.end - span.start) ?? []) {
-    if (bytes.compare(text, 0, text.length, span.start, span.end) === 0) return kind;
+    if (spanEquals(bytes, span, text)) return kind;
   }
   // A name that is spelled with escapes is the same name.
   return bytes.subarray(span.start, span.end).includes(BACKSLASH)
