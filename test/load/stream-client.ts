@@ -99,6 +99,18 @@ export class StreamClient implements AsyncDisposable {
     this.#socket.resume();
   }
 
+  /** Reads once, 64 KiB at most, and pauses again. Throws when there is nothing to come any more. */
+  async sip(): Promise<void> {
+    const read = new Promise<void>((resolve) => {
+      this.#socket.once("data", () => {
+        this.#socket.pause();
+        resolve();
+      });
+    });
+    this.#socket.resume();
+    await within(Promise.race([read, this.closed.then(() => Promise.reject(new Error("closed")))]), "a sip");
+  }
+
   /** Gone at once and without a word, as a client that is killed. */
   async kill(): Promise<void> {
     this.#socket.destroy();

@@ -35,6 +35,18 @@ describe("the demo agent's commands", () => {
     expect(chunks.map((text) => Number(text.slice(0, 10)))).toEqual(Array.from({ length: 5000 }, (_, i) => i + 1));
   });
 
+  it("/together does its commands at once: a stream goes on while a question is open", async () => {
+    let seen = 0;
+    await using agent = new StartedAgent({
+      answer: () =>
+        eventually(() => (seen = agent.of("agent_message_chunk").length) === 500 && "allow", "all streamed"),
+    });
+    const session = await agent.newSession();
+    expect((await agent.prompt(session, "/together /ask; /flood 500 20")).stopReason).toBe("end_turn");
+    expect(seen).toBe(500);
+    expect(agent.text).toMatch(/0000000500 x+1: selected allow\n$/);
+  });
+
   it("/read shows a file of the disk", async () => {
     await using agent = new StartedAgent();
     const session = await agent.newSession();

@@ -320,7 +320,7 @@ export class AgentUpdates {
     session.trimLog();
     if (session.lag <= MAX_LAG_BYTES) return;
     for (const [client, attachment] of session.attachments) {
-      if (attachment.lag > MAX_LAG_BYTES) client.drop("this client does not read its updates");
+      if (attachment.lag > MAX_LAG_BYTES) client.drop("this client is more than 2 GiB behind");
     }
   }
 }

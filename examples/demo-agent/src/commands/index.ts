@@ -14,6 +14,7 @@ import { runShellCommand } from "./run.ts";
 import { slowCommand } from "./slow.ts";
 import { streamCommand } from "./stream.ts";
 import { thinkCommand } from "./think.ts";
+import { together } from "./together.ts";
 import { toolsCommand } from "./tools.ts";
 import { writeCommand } from "./write.ts";
 
@@ -39,6 +40,7 @@ const commands: readonly Command[] = [
   failCommand,
   dieCommand,
   floodCommand,
+  together((text) => commandFor(text)),
 ];
 
 function helpText(): string {
