@@ -44,6 +44,23 @@ interface Round {
   readonly peakBytes: number;
 }
 
+interface Measured {
+  readonly peakBytes: number;
+  readonly turnMs: number;
+  readonly floodMs: number;
+}
+
+const shown = ({ peakBytes, turnMs, floodMs }: Measured): string =>
+  `at most ${Math.round(peakBytes / MIB)} MiB, a bystander's turn ${turnMs.toFixed(1)} ms, a flood ${Math.round(floodMs)} ms`;
+
+function measured(rounds: readonly Round[]): Measured {
+  return {
+    peakBytes: Math.max(...rounds.map(({ peakBytes }) => peakBytes)),
+    turnMs: median(rounds.flatMap(({ turns }) => turns)),
+    floodMs: median(rounds.map(({ ms }) => ms)),
+  };
+}
+
 describe("a client that stops reading", () => {
   it("costs no memory and nobody's time while 1 GiB goes by, and then gets all of it", async () => {
     // The bystander talks to an agent process of its own.
@@ -61,17 +78,17 @@ describe("a client that stops reading", () => {
     const round = async (sessionId: string): Promise<Round> => {
       const turns: number[] = [];
       let peakBytes = 0;
-      let over = false;
+      const state = { over: false };
       const began = performance.now();
       const flood = prompting.client
         .prompt(sessionId, `/flood ${PER_ROUND} ${TEXT_BYTES}`)
-        .finally(() => (over = true));
+        .finally(() => (state.over = true));
       do {
         const from = performance.now();
         await bystander.prompt(calm, "hello");
         turns.push(performance.now() - from);
         peakBytes = Math.max(peakBytes, residentBytesOf(master.pid));
-      } while (!over);
+      } while (!state.over);
       expect(await flood).toEqual({ stopReason: "end_turn" });
       return { ms: performance.now() - began, turns, peakBytes };
     };
@@ -93,11 +110,8 @@ describe("a client that stops reading", () => {
     expect(prompting.seen - before.prompting).toBe(2 * ROUNDS * PER_ROUND);
     expect([prompting.fault, reading.fault]).toEqual([undefined, undefined]);
 
-    const [stall, plain] = [rounds.with, rounds.without].map((of) => ({
-      peakBytes: Math.max(...of.map(({ peakBytes }) => peakBytes)),
-      turnMs: median(of.flatMap(({ turns }) => turns)),
-      floodMs: median(of.map(({ ms }) => ms)),
-    })) as [Measured, Measured];
+    const stall = measured(rounds.with);
+    const plain = measured(rounds.without);
     console.log("with a stalled client:", shown(stall), "\nwithout:", shown(plain));
     expect(stall.peakBytes - plain.peakBytes).toBeLessThan(32 * MIB);
     expect(stall.turnMs).toBeLessThan(2 * plain.turnMs);
@@ -150,15 +164,6 @@ describe("a client that stops reading", () => {
     expect(late.hash.digest("hex")).toBe(await hashOfFile(journal));
   }, 600_000);
 });
-
-interface Measured {
-  readonly peakBytes: number;
-  readonly turnMs: number;
-  readonly floodMs: number;
-}
-
-const shown = ({ peakBytes, turnMs, floodMs }: Measured): string =>
-  `at most ${Math.round(peakBytes / MIB)} MiB, a bystander's turn ${turnMs.toFixed(1)} ms, a flood ${Math.round(floodMs)} ms`;
 
 describe("a client that reads slowly", () => {
   it("is not let go, however long one message takes", async () => {
