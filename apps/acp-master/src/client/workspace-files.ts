@@ -19,19 +19,22 @@ export class WorkspaceFileError extends Error {
 const largestFileBytes = 16 * 1024 * 1024;
 
 export class WorkspaceFiles {
-  readonly #roots: readonly string[];
+  readonly #roots: readonly [string, ...string[]];
 
-  private constructor(roots: readonly string[]) {
+  private constructor(roots: readonly [string, ...string[]]) {
     this.#roots = roots;
   }
 
-  static async open(...folders: readonly string[]): Promise<WorkspaceFiles> {
-    return new WorkspaceFiles(await Promise.all(folders.map((folder) => realpath(folder))));
+  /** The first folder must exist; of the others one that does not gives no access and takes none away. */
+  static async open(first: string, ...others: readonly string[]): Promise<WorkspaceFiles> {
+    const root = await realpath(first).catch((error: unknown) => fail("not_found", "the folder is gone", error));
+    const more = await Promise.allSettled(others.map((folder) => realpath(folder)));
+    return new WorkspaceFiles([root, ...more.flatMap((found) => (found.status === "fulfilled" ? [found.value] : []))]);
   }
 
   /** The real path of a folder inside; the first root when none is named. */
   async folder(path: string | undefined): Promise<string> {
-    return path === undefined ? (this.#roots[0] ?? fail("outside", "there is no folder")) : await this.#inside(path);
+    return path === undefined ? this.#roots[0] : await this.#inside(path);
   }
 
   /** `line` counts from 1; `limit` is a number of lines. */

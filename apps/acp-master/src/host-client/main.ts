@@ -16,8 +16,8 @@ const terminals = new Terminals();
 
 const app = client({ name: "acp-master host" })
   .onNotification(ROOTS, asRecord, ({ params }) => {
-    const roots = asList(params["roots"]).filter((root) => typeof root === "string");
-    const files = WorkspaceFiles.open(...roots);
+    const [folder = "", ...more] = asList(params["roots"]).filter((root) => typeof root === "string");
+    const files = WorkspaceFiles.open(folder, ...more);
     files.catch(() => {}); // said to whoever asks for a file
     folders.set(asText(params["sessionId"]), files);
   })

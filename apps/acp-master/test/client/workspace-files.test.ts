@@ -49,3 +49,11 @@ test("says what kind of problem a path has", async () => {
   await expect(files.read(join(root, "none"))).rejects.toMatchObject({ problem: "not_found" });
   await expect(files.read(root)).rejects.toMatchObject({ problem: "not_a_file" });
 });
+
+test("serves its folder when another one does not exist, and nothing when its own is gone", async () => {
+  const files = await WorkspaceFiles.open(root, join(base, "none"));
+  await files.write(join(root, "a.txt"), "1");
+  expect(await files.read(join(root, "a.txt"))).toBe("1");
+  await expect(files.write(join(base, "none", "b.txt"), "1")).rejects.toMatchObject({ problem: "outside" });
+  await expect(WorkspaceFiles.open(join(base, "none"), root)).rejects.toMatchObject({ problem: "not_found" });
+});
