@@ -28,10 +28,9 @@ export function prompt(router: Router, client: ClientConnection, envelope: Envel
   if (!isArraySpan(envelope.bytes, envelope.prompt)) {
     return client.refuse(id, { code: INVALID_PARAMS, message: '"prompt" must be a list of content blocks.' });
   }
-  const bound = router.config.limits.promptQueue;
-  const turn = session.turns.add(client, id, keep(envelope).bytes, bound);
+  const turn = session.turns.add(client, id, keep(envelope).bytes, router.config.limits.promptQueue);
   if (!turn) {
-    const message = `${bound} prompts already wait in this session; send this one again when one of them is done.`;
+    const message = `As many prompts as may already wait in this session (${session.turns.queued.length}); send this one again when one of them is done.`;
     return client.refuse(id, fault("busy", message));
   }
   client.onCancel(id, () => cancelRequest(router, session, turn));

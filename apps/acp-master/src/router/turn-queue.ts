@@ -18,6 +18,9 @@ export interface Turn {
   answered: boolean;
 }
 
+/** So much may wait in one session, whatever the number of prompts; one always may. */
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+
 export class TurnQueue {
   current: Turn | undefined;
   readonly #queued: Turn[] = [];
@@ -33,7 +36,7 @@ export class TurnQueue {
 
   /** undefined: the queue is full. */
   add(client: ClientConnection, requestId: string, frame: Buffer, bound: number): Turn | undefined {
-    if (this.#queued.length >= bound) return undefined;
+    if (this.#queued.length >= bound || !this.#hasRoom(frame)) return undefined;
     const turn: Turn = {
       id: ++this.#lastId,
       client,
@@ -46,6 +49,11 @@ export class TurnQueue {
     };
     this.#queued.push(turn);
     return turn;
+  }
+
+  #hasRoom(frame: Buffer): boolean {
+    const waiting = this.#queued.reduce((bytes, turn) => bytes + turn.frame.length, 0);
+    return waiting === 0 || waiting + frame.length <= MAX_WAITING_BYTES;
   }
 
   /** Makes the next prompt the current one, when none runs. */
