@@ -41,8 +41,8 @@ const kinds: readonly ((sessionId: string, n: number) => object)[] = [
 
 /** The numbers that a client saw, in its order; `answer` where a prompt was answered. */
 const numbersOf = (messages: readonly Message[]): (number | "answer")[] =>
-  messages.flatMap((message) => {
-    if (message.result?.stopReason !== undefined) return ["answer" as const];
+  messages.flatMap((message): (number | "answer")[] => {
+    if (message.result?.stopReason !== undefined) return ["answer"];
     const found = /\/?\bn(\d+)"/.exec(message.method === undefined ? "" : JSON.stringify(message.params));
     return found ? [Number(found[1])] : [];
   });
@@ -57,6 +57,13 @@ async function turn(bay: Bay, client: RawClient): Promise<Loose> {
   const prompt = await process.received("session/prompt");
   return { sessionId, answered, process, prompt: prompt.message, from };
 }
+
+const kindsOf = (client: RawClient, since: number) =>
+  client.lines.all
+    .slice(since)
+    .map((one) => one.message)
+    .filter(({ method, id }) => method !== undefined || id === "set")
+    .map(({ params }) => params?.update?.content?.text ?? params?.update?.sessionUpdate ?? params?.n ?? "answer");
 
 describe("messages that an agent writes at once", () => {
   // Whole, in pieces that cut every message, and in pieces that hold several.
@@ -116,12 +123,6 @@ describe("messages that an agent writes at once", () => {
     await set;
     await b.next(({ params }) => params?.n === 3);
     await bay.reached(a);
-    const kindsOf = (client: RawClient, since: number) =>
-      client.lines.all
-        .slice(since)
-        .map((one) => one.message)
-        .filter(({ method, id }) => method !== undefined || id === "set")
-        .map(({ params }) => params?.update?.content?.text ?? params?.update?.sessionUpdate ?? params?.n ?? "answer");
     expect(kindsOf(a, from)).toEqual(["n0", 1, "answer", "n2", 3]);
     expect(kindsOf(b, 2)).toEqual(["n0", 1, "current_mode_update", "n2", 3]);
   });

@@ -165,7 +165,7 @@ describe("FF-95: history that one client asks for", () => {
     // What comes in the next turn is news for both.
     const turn = a.prompt(sessionId, "go on");
     const prompt = await second.received("session/prompt");
-    await second.update(sessionId, frames[0]!);
+    await second.update(sessionId, chunk("stored words"));
     await second.answer(prompt, done);
     await turn;
     await b.waitFor(({ params }) => params?.update?.sessionUpdate === "user_message_chunk");
@@ -274,22 +274,22 @@ describe("FF-102: sessions that are made at the same time", () => {
   });
 });
 
-describe("FF-103: a session that is made, loaded or ended beside another one", () => {
-  /** A prompt that runs in a first session of the client. */
-  async function running(bay: Bay, client: RawClient): Promise<{ sessionId: string; end(): Promise<void> }> {
-    const { sessionId } = await client.newSession();
-    const turn = client.prompt(sessionId, "long");
-    const process = await bay.process();
-    const prompt = await process.received("session/prompt");
-    const end = async (): Promise<void> => {
-      await process.say(sessionId, "still here");
-      await process.answer(prompt, done);
-      expect((await turn).result).toEqual(done);
-      expect(client.text(sessionId)).toBe("still here");
-    };
-    return { sessionId, end };
-  }
+/** A prompt that runs in a first session of the client. */
+async function running(bay: Bay, client: RawClient): Promise<{ sessionId: string; readonly end: () => Promise<void> }> {
+  const { sessionId } = await client.newSession();
+  const turn = client.prompt(sessionId, "long");
+  const process = await bay.process();
+  const prompt = await process.received("session/prompt");
+  const end = async (): Promise<void> => {
+    await process.say(sessionId, "still here");
+    await process.answer(prompt, done);
+    expect((await turn).result).toEqual(done);
+    expect(client.text(sessionId)).toBe("still here");
+  };
+  return { sessionId, end };
+}
 
+describe("FF-103: a session that is made, loaded or ended beside another one", () => {
   it("leaves its prompt alone, whatever is done on the same connection", async () => {
     const bay = bench.agent({ "session/prompt": false, "session/fork": { sessionId: "forked" } });
     const client = await bay.client();
@@ -449,6 +449,13 @@ describe("FF-104: a session that does not exist", () => {
   });
 });
 
+const promptsOf = (process: ScriptedProcess) =>
+  new Set(
+    process.lines.all
+      .filter(({ message }) => message.method === "session/prompt")
+      .map((one) => one.message.params.sessionId),
+  );
+
 describe("FF-105: a session in one of several processes", () => {
   it("stays in its own, whoever prompts, and no other process speaks for it", async () => {
     const bay = bench.agent({
@@ -463,12 +470,6 @@ describe("FF-105: a session in one of several processes", () => {
       expect((await client.prompt(mine, "x")).result.pid).toBe(first.pid);
       expect((await client.prompt(theirs, "x")).result.pid).toBe(second.pid);
     }
-    const promptsOf = (process: ScriptedProcess) =>
-      new Set(
-        process.lines.all
-          .filter(({ message }) => message.method === "session/prompt")
-          .map((one) => one.message.params.sessionId),
-      );
     expect([...promptsOf(first), ...promptsOf(second)]).toEqual([mine, theirs]);
     // The other process knows the id by chance, or lies.
     await first.say(theirs, "not mine");

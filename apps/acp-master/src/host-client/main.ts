@@ -57,7 +57,8 @@ const app = client({ name: "acp-master host" })
     return {};
   })
   .onRequest("terminal/release", ({ params }) => {
-    terminals.release(params.sessionId, params.terminalId);
+    terminal(params);
+    terminals.release(params.terminalId);
     return {};
   });
 

@@ -4,13 +4,14 @@
 import { type Edit, type Envelope, hasOneReading, readString, splice } from "@acp-master/wire";
 import { fault, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink } from "./agent-link.ts";
-import type { ClientConnection } from "./client-connection.ts";
+import type { ClientConnection, Question } from "./client-connection.ts";
 import { needsCapability } from "./client-capabilities.ts";
 import { idText, keep, reopened, underId } from "./kept-frame.ts";
 import { errorFrame, resultFrame } from "./message.ts";
 import { REFUSED_UNSEEN } from "./permission-requests.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
+import { releaseAt, type TerminalOwner } from "./session-terminals.ts";
 
 const PERMISSION = "session/request_permission";
 /** What a preset can forbid without a question. */
@@ -147,7 +148,7 @@ type Target =
 function targetOf(link: AgentLink, session: Session, envelope: Envelope, method: string): Target {
   const terminalId = readString(envelope.bytes, envelope.terminalId);
   if (method.startsWith("terminal/") && method !== "terminal/create" && terminalId !== undefined) {
-    const owner = session.terminals.get(terminalId);
+    const owner = session.terminals.ownerOf(readString(envelope.bytes, envelope.sessionId) ?? "", terminalId);
     if (owner === "host") return { ok: true, client: owner };
     if (owner) {
       const serves = !owner.closed && !owner.halfClosed && session.attachments.has(owner);
@@ -219,12 +220,14 @@ function put(router: Router, link: AgentLink, to: Recipient, envelope: Envelope,
   }
 
   let number = 0;
+  const takeBack = (): void =>
+    client.withdraw(number, session && method === "terminal/create" ? unwanted(session, request, client) : undefined);
   // Registered before it is written: writing may be the moment in which the client turns out to be gone.
   link.incoming.set(id, {
     cancelled: () => client.cancelQuestion(number),
     abandoned: () => {
       done();
-      client.withdraw(number, "tell");
+      takeBack();
     },
   });
   number = client.askFrame(
@@ -257,7 +260,7 @@ function put(router: Router, link: AgentLink, to: Recipient, envelope: Envelope,
   );
   if (seconds > 0 && link.incoming.has(id)) {
     timer = setTimeout(() => {
-      client.withdraw(number, "tell");
+      takeBack();
       link.refuse(id, fault("no_client", `The client has not answered "${method}" for ${seconds} s.`));
     }, seconds * 1000);
     timer.unref();
@@ -288,16 +291,32 @@ interface TerminalAnswer {
   readonly method: string;
   readonly request: Envelope;
   readonly answer: Envelope;
-  readonly owner: ClientConnection | "host";
+  readonly owner: TerminalOwner;
 }
 
 /** A terminal sticks to who made it, until it is released. */
 function noteTerminal(session: Session, { method, request, answer, owner }: TerminalAnswer): void {
-  const terminalId = readString(answer.bytes, answer.resultTerminalId);
-  if (method === "terminal/create" && terminalId !== undefined) session.terminals.set(terminalId, owner);
-  else if (method === "terminal/release" && answer.result.start >= 0) {
-    session.terminals.delete(readString(request.bytes, request.terminalId) ?? "");
+  const agentId = readString(request.bytes, request.sessionId) ?? "";
+  if (method === "terminal/create") {
+    const terminalId = readString(answer.bytes, answer.resultTerminalId);
+    if (terminalId === undefined) return;
+    session.terminals.made(agentId, { owner, sessionId: session.outwardId(agentId), terminalId });
+  } else if (method === "terminal/release" && answer.result.start >= 0) {
+    session.terminals.released(agentId, readString(request.bytes, request.terminalId) ?? "");
   }
+}
+
+/** The client may have made the terminal all the same: nobody knows of it, so it is released. */
+function unwanted(session: Session, request: Envelope, owner: ClientConnection): Question {
+  const sessionId = session.outwardId(readString(request.bytes, request.sessionId) ?? "");
+  return {
+    answered: (answer) => {
+      const terminalId = readString(answer.bytes, answer.resultTerminalId);
+      if (terminalId !== undefined) releaseAt({ owner, sessionId, terminalId });
+    },
+    malformed: () => {},
+    lost: () => {},
+  };
 }
 
 /** How long a client may take; 0: as long as it wants. Waiting for a process to exit is no silence. */

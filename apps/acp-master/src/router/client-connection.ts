@@ -156,11 +156,12 @@ export class ClientConnection {
     return number;
   }
 
-  /** Takes a question back: the client is told, a late answer is dropped. */
-  withdraw(number: number, tell: "tell" | "forget", attachment?: Attachment, position?: number): void {
-    if (!this.#questions.delete(number) || tell === "forget") return;
+  /** Takes a question back: the client is told, a late answer is dropped, or goes to `late`. */
+  withdraw(number: number, late?: Question): void {
+    if (!this.#questions.delete(number)) return;
+    if (late) this.#questions.set(number, late);
     const params = Buffer.from(`{"requestId":${this.#questionId(number)}}`);
-    this.outbox.send(notificationFrame("$/cancel_request", params), attachment, position);
+    this.outbox.send(notificationFrame("$/cancel_request", params));
   }
 
   /** Tells the client that a question is cancelled, and still waits for its answer. */

@@ -47,6 +47,7 @@ export class GiveUp {
     session.route = undefined;
     session.state = "lost";
     session.forgetTools();
+    router.endTerminals(session);
     failTurn(router, session);
     router.changed(session);
     const timer = setTimeout(() => void router.pool.retire(link), STOP_AFTER_MS);

@@ -2,7 +2,9 @@
 // it may send and no attached client can take any more. Started when it is first needed, ended when it is idle.
 
 import { spawn, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { Envelope, FrameReader, FrameWriter, peek } from "@acp-master/wire";
+import { killMarked } from "../agents/marked-processes.ts";
 import type { Reaper } from "../agents/reaper.ts";
 import { json, notificationFrame } from "./message.ts";
 import { underId } from "./kept-frame.ts";
@@ -10,6 +12,8 @@ import type { Session } from "./session.ts";
 
 const IDLE_MS = 60_000;
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
+/** Everything that one host process starts carries its mark, and ends with it. */
+const MARK_VARIABLE = "ACP_MASTER_HOST";
 
 export interface HostSettings {
   /** The program's file. */
@@ -71,8 +75,9 @@ export class HostService implements AsyncDisposable {
 
   #start(): FrameWriter {
     const { program, environment, reaper, maxFrameBytes } = this.#settings;
+    const mark = randomUUID();
     const child = spawn(process.execPath, [program], {
-      env: environment,
+      env: { ...environment, [MARK_VARIABLE]: mark },
       detached: process.platform !== "win32",
       stdio: ["pipe", "pipe", "ignore"],
     });
@@ -96,7 +101,7 @@ export class HostService implements AsyncDisposable {
           reaper.remove(pid);
         }
         this.#lost(child);
-        resolve();
+        void killMarked(MARK_VARIABLE, mark).finally(resolve);
       };
       child.once("close", gone);
       if (pid === undefined) child.once("error", gone);

@@ -69,7 +69,7 @@ function park(router: Router, session: Session): void {
   }
   link.leave(session);
   session.route = undefined;
-  router.host.sessionEnded(session);
+  router.endTerminals(session);
   session.forgetTools();
   session.state = "parked";
   router.save(session);

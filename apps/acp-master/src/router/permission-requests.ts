@@ -134,7 +134,7 @@ export function tellClient(client: ClientConnection, request: PermissionRequest,
   const number = request.dialogs.get(clientId);
   if (number === undefined) return;
   request.dialogs.delete(clientId);
-  client.withdraw(number, "tell");
+  client.withdraw(number);
 }
 
 function normalised(envelope: Envelope, session: Session | undefined): Buffer {

@@ -253,7 +253,7 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     if (!request || number === undefined) return;
     request.dialogs.delete(clientId);
     const client = [...this.#router.clients].find((each) => each.clientId === clientId);
-    client?.withdraw(number, "tell");
+    client?.withdraw(number);
   }
 
   resolved(ticket: TicketView, decision: Decision): void {

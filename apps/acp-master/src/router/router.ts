@@ -159,9 +159,9 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     if (session.state === "closed") return;
     this.permissions.sessionEnded(session, change);
     endTurns(session);
+    this.endTerminals(session);
     for (const client of session.attachments.keys()) this.detach(client, session);
     this.leaveLane(session);
-    this.host.sessionEnded(session);
     session.state = "closed";
     const link = session.route;
     this.sessions.remove(session);
@@ -219,6 +219,12 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   leaveLane(session: Session): void {
     const frames = session.lane.clear();
     if (session.route) for (const frame of frames) refuseWaiting(session.route, frame);
+  }
+
+  /** What the session's agent runs here, or at a client, ends with it. */
+  endTerminals(session: Session): void {
+    session.terminals.releaseAll();
+    this.host.sessionEnded(session);
   }
 
   /** The process has ended; its last words stand before the end of its turns. */
@@ -303,8 +309,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
       this.removeSession(session, "agent_exited");
       return;
     }
-    // What its agent ran here ends with it.
-    this.host.sessionEnded(session);
+    this.endTerminals(session);
     session.state = this.stopping ? "parked" : "lost";
     this.save(session);
     this.permissions.helpers.sessionChanged(session.key, "agent_exited");

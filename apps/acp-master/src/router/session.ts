@@ -11,6 +11,7 @@ import { reopened } from "./kept-frame.ts";
 import { Lane, type Verdict } from "./lane.ts";
 import type { RpcError } from "../protocol/reasons.ts";
 import { json } from "./message.ts";
+import { SessionTerminals } from "./session-terminals.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import { updateKind } from "./update-kind.ts";
@@ -85,8 +86,7 @@ export class Session implements AttachedSession {
   readonly judgedTools = new Map<string, "pass" | "hide">();
   /** Tool calls of which at least one frame went out. */
   readonly shownTools = new Set<string>();
-  /** Which client made which terminal, or the host client. */
-  readonly terminals = new Map<string, ClientConnection | "host">();
+  readonly terminals = new SessionTerminals();
 
   /** Result of the last new, load or resume, without its sessionId. */
   opened: Record<string, unknown> = {};
@@ -259,7 +259,6 @@ export class Session implements AttachedSession {
   forgetTools(): void {
     this.judgedTools.clear();
     this.shownTools.clear();
-    this.terminals.clear();
   }
 
   /** How far the slowest client is behind, in bytes. */
