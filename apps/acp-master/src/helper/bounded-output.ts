@@ -28,6 +28,7 @@ export class BoundedOutput implements Disposable {
   #ending = false;
   #over = false;
   #stall: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Immediate | undefined;
 
   constructor(stream: Writable, stallMs: number, events: OutputEvents) {
     this.#stream = stream;
@@ -58,7 +59,11 @@ export class BoundedOutput implements Disposable {
     if (this.#over) return;
     this.#bytes += header.length + body.length - announced;
     this.#waiting.push({ bytes: header, endsMessage: false }, { bytes: body, endsMessage: true });
-    this.#pump();
+    // Agents and clients come first: what this turn of the event loop has for the Helper leaves as one write behind theirs.
+    this.#soon ??= setImmediate(() => {
+      this.#soon = undefined;
+      this.#pump();
+    });
   }
 
   /** Closes the stream after the last waiting byte. */
@@ -71,6 +76,7 @@ export class BoundedOutput implements Disposable {
     this.#over = true;
     this.#waiting = [];
     clearTimeout(this.#stall);
+    clearImmediate(this.#soon);
   }
 
   #pump(): void {
