@@ -8,6 +8,10 @@ export default defineConfig({
     alias: {
       "@acp-master/wire": source("wire"),
       "@acp-master/permission-core": source("permission-core"),
+      "@acp-master/proposal-channel/line-buffer": new URL(
+        "./packages/proposal-channel/src/line-buffer.ts",
+        import.meta.url,
+      ).pathname,
       "@acp-master/proposal-channel": source("proposal-channel"),
       "@acp-master/helper-sdk/review": new URL("./packages/helper-sdk/src/proposals/review-client.ts", import.meta.url)
         .pathname,

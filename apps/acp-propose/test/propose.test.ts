@@ -305,18 +305,15 @@ test("the canonical command in a shell: armed, shown, confirmed, both lines", as
     surface: {
       isUp: () => true,
       decide: () => Promise.resolve("accept"),
-      showCard: (ref) => {
-        // The person answers as soon as the card is up.
-        setImmediate(() => void answer(ref));
-        return Promise.resolve(true);
-      },
+      showCard: () => Promise.resolve(true),
+      // The person answers as soon as the card is up.
+      decidable: (ref) => void answer(ref),
       over: (_ref, status) => ends.push(status),
       detached: () => {},
     },
     log: () => {},
   });
   const answer = async (ref: { sessionId: string; proposalId: string }): Promise<void> => {
-    while (!proposals.isWaiting(ref)) await new Promise((resolve) => setImmediate(resolve));
     await proposals.confirm(ref, () => Promise.resolve(true));
   };
   const opened = await ProposalServer.open({

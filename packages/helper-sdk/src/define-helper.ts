@@ -1,6 +1,7 @@
 // What the author of a Helper writes. Everything else (framing, sessions, deadlines, failing closed) is the SDK's.
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import type {
+  InitializeParams,
   PermissionResolvedParams,
   Preset,
   SessionChangedParams,
@@ -31,11 +32,14 @@ export interface HelperDefinition {
    * for a call with unknown input becomes `ask`.
    */
   permission(request: PermissionRequest, session: HelperSession, signal: AbortSignal): Awaitable<Verdict>;
+  /** Before everything else, within the 10 s of a start. A throw is a failed start. */
+  initialize?(master: InitializeParams): Awaitable<void>;
   sessionStart?(
     session: HelperSession,
     signal: AbortSignal,
   ): Awaitable<{ readonly review?: string } | undefined | void>;
-  sessionEnd?(session: HelperSession): Awaitable<void>;
+  /** `shutdown`: the session may go on, but not with this process. */
+  sessionEnd?(session: HelperSession, why: "ended" | "shutdown"): Awaitable<void>;
   /** Content blocks to put at the end of the prompt. Within 2 s, or the prompt goes without them. */
   turnStart?(
     turn: { readonly turnId: string },

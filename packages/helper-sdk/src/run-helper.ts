@@ -74,11 +74,11 @@ class RunningHelper {
 
   #serveRequests(): void {
     const definition = this.#definition;
-    this.#answer(helperMethods.initialize, inShape(initializeParams), () => ({
-      protocolVersion: PROTOCOL_VERSION,
-      helper: { name: definition.name, version: definition.version ?? "0" },
-      hooks: this.#hooks(),
-    }));
+    this.#answer(helperMethods.initialize, inShape(initializeParams), async (master) => {
+      await definition.initialize?.(master);
+      const helper = { name: definition.name, version: definition.version ?? "0" };
+      return { protocolVersion: PROTOCOL_VERSION, helper, hooks: this.#hooks() };
+    });
     this.#answer(helperMethods.sessionStart, inShape(sessionStartParams), async (start, signal) => {
       const session = new HelperSession(start, this.#voice(start.sessionId));
       const opened = await within(defaultDeadlineMs, signal, (inner) => definition.sessionStart?.(session, inner));
@@ -102,7 +102,7 @@ class RunningHelper {
       return within(hookDeadlineMs, signal, (inner) => definition.toolCall?.(params, session, inner) ?? pass);
     });
     this.#answer(helperMethods.sessionEnd, inShape(sessionEndParams), async ({ sessionId }) => {
-      await this.#endSession(this.#session(sessionId));
+      await this.#endSession(this.#session(sessionId), "ended");
       return {};
     });
     this.#connection.onRequest(helperMethods.shutdown, () => ({}));
@@ -195,10 +195,10 @@ class RunningHelper {
     };
   }
 
-  async #endSession(session: HelperSession): Promise<void> {
+  async #endSession(session: HelperSession, why: "ended" | "shutdown"): Promise<void> {
     this.#sessions.delete(session.sessionId);
     try {
-      await this.#definition.sessionEnd?.(session);
+      await this.#definition.sessionEnd?.(session, why);
     } catch (error) {
       complain("sessionEnd failed", error);
     }
@@ -209,7 +209,7 @@ class RunningHelper {
     const sessions = [...this.#sessions.values()];
     try {
       await within(1_500, never, async () => {
-        await Promise.all(sessions.map((session) => this.#endSession(session)));
+        await Promise.all(sessions.map((session) => this.#endSession(session, "shutdown")));
         await this.#definition.shutdown?.();
       });
     } catch (error) {

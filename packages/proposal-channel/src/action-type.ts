@@ -13,10 +13,20 @@ export interface Action {
  */
 export type ActionReach = "target_input" | "target" | "elsewhere";
 
+/** What of the things that only an executor knows may be named here. */
+export interface Offered {
+  readonly delegate: boolean;
+  readonly profiles: readonly string[];
+}
+
 export interface ActionType<Kind extends Action = Action> {
   readonly name: Kind["type"];
   /** Strict: an unknown member is no such action. */
   readonly schema: z.ZodType<Kind>;
+  /** How an agent writes one, for its prompt: JSON with types for values. */
+  form(offered: Offered): string;
+  /** One that can be proposed anywhere. */
+  readonly example: Kind;
   reach(action: Kind): ActionReach;
   /** The exact text that a person decides on; whoever shows it makes controls visible. */
   cardText(action: Kind): string;
@@ -52,6 +62,8 @@ export type OpenAndSendAction = z.infer<typeof openAndSendSchema>;
 const send: ActionType<SendAction> = {
   name: "send",
   schema: sendSchema,
+  form: () => '{"type":"send","input":TEXT} types into the bound terminal',
+  example: { type: "send", input: "npm test" },
   reach: () => "target_input",
   cardText: (action) => action.input,
   typed: (action) => action.input,
@@ -61,6 +73,8 @@ const send: ActionType<SendAction> = {
 const open: ActionType<OpenAction> = {
   name: "open",
   schema: openSchema,
+  form: (offered) => `{"type":"open",${openingForm(offered)}} opens a terminal`,
+  example: { type: "open", target: "tab" },
   reach: reachOfOpening,
   cardText: openingText,
   typed: () => undefined,
@@ -70,6 +84,9 @@ const open: ActionType<OpenAction> = {
 const openAndSend: ActionType<OpenAndSendAction> = {
   name: "open_and_send",
   schema: openAndSendSchema,
+  form: (offered) =>
+    `{"type":"open_and_send",${openingForm(offered)},"input":TEXT${offered.delegate ? ',"delegate"?:BOOLEAN' : ""}} opens one and types into it`,
+  example: { type: "open_and_send", target: "tab", input: "npm test", delegate: false },
   reach: reachOfOpening,
   cardText: (action) => `${openingText(action)}${action.delegate ? " for a delegate" : ""}: ${action.input}`,
   typed: (action) => action.input,
@@ -90,6 +107,11 @@ export function shortText(longest: number): z.ZodString {
 
 function reachOfOpening(action: OpenAction | OpenAndSendAction): ActionReach {
   return action.target === "panel" ? "target" : "elsewhere";
+}
+
+function openingForm({ profiles }: Offered): string {
+  const profile = profiles.length === 0 ? "" : `,"profile"?:${profiles.map((name) => JSON.stringify(name)).join("|")}`;
+  return `"target":"tab"|"panel","cwd"?:TEXT,"title"?:TEXT,"direction"?:"right"|"left"|"up"|"down"|"auto"${profile}`;
 }
 
 function openingText(action: OpenAction | OpenAndSendAction): string {

@@ -8,11 +8,12 @@ export { exchange } from "./exchange.ts";
 export type { ExchangeFailure, Exchanged } from "./exchange.ts";
 export { channelLabel, instanceOf, isChannel, newChannel, newInstance, parseChannel } from "./channel.ts";
 export type { Channel, HelperInstance, ParsedChannel, RandomHex } from "./channel.ts";
-export { maxFrameBytes, maxPayloadBytes } from "./limits.ts";
+export { maxConnections, maxFrameBytes, maxPayloadBytes, personMs } from "./limits.ts";
+export { listenPrivately } from "./private-listener.ts";
 export { encodeRequest } from "./request.ts";
 export { encodeFinal, encodeValidation } from "./responses.ts";
 export type { Final, Refusal, RefusalStatus, Validation, ValidationStatus } from "./responses.ts";
-export { decodeUtf8, jsonProblem } from "./strict-json.ts";
+export { decodeUtf8, isJsonObject, jsonProblem } from "./strict-json.ts";
 export type { JsonForm, JsonProblem } from "./strict-json.ts";
 
 export { payloadOf, placeholder, recognise, render, template } from "./invocation.ts";
@@ -21,7 +22,15 @@ export { looksLikeProposal } from "./looks-like.ts";
 export { judgePermission, judgeRow } from "./judge.ts";
 export type { Arming, AskedCall, Judgement, ProposingAgent, RefusalClass, RowVerdict } from "./judge.ts";
 export { shortText, terminalActions } from "./action-type.ts";
-export type { Action, ActionReach, ActionType, OpenAction, OpenAndSendAction, SendAction } from "./action-type.ts";
+export type {
+  Action,
+  ActionReach,
+  ActionType,
+  Offered,
+  OpenAction,
+  OpenAndSendAction,
+  SendAction,
+} from "./action-type.ts";
 export { readPayload } from "./payload.ts";
 export type { Choice, Proposal, ReadPayload } from "./payload.ts";
 export { autofixPolicy, decideProposal, terminalAgentPolicy } from "./decision.ts";

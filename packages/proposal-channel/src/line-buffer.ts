@@ -9,8 +9,13 @@ export type LineEvent = { readonly event: "line"; readonly line: Buffer } | { re
  *     new LineBuffer().push(Buffer.from("a\r\nb"))  // [{ event: "line", line: <61> }]
  */
 export class LineBuffer {
+  readonly #maxBytes: number;
   #rest = Buffer.alloc(0);
   #isOver = false;
+
+  constructor(maxBytes: number = maxFrameBytes) {
+    this.#maxBytes = maxBytes;
+  }
 
   push(chunk: Buffer): LineEvent[] {
     const events: LineEvent[] = [];
@@ -20,14 +25,14 @@ export class LineBuffer {
       const part = chunk.subarray(from, at < 0 ? undefined : at);
       if (at < 0) {
         // With room for a CR that the limit does not count.
-        if (this.#rest.length + part.length > maxFrameBytes + 1) this.#overflow(events);
+        if (this.#rest.length + part.length > this.#maxBytes + 1) this.#overflow(events);
         else if (part.length > 0) this.#rest = Buffer.concat([this.#rest, part]);
         break;
       }
       const line = withoutCr(this.#rest.length === 0 ? Buffer.from(part) : Buffer.concat([this.#rest, part]));
       this.#rest = Buffer.alloc(0);
       from = at + 1;
-      if (line.length > maxFrameBytes) this.#overflow(events);
+      if (line.length > this.#maxBytes) this.#overflow(events);
       else events.push({ event: "line", line });
     }
     return events;

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import { type EndpointPlace, platformPlace } from "./endpoint.ts";
 import { maxConnections, readMs } from "./limits.ts";
 import { LineBuffer } from "./line-buffer.ts";
+import { codeOf, listenPrivately } from "./private-listener.ts";
 
 /** One connection whose request has arrived. */
 export interface Responder {
@@ -49,21 +50,13 @@ export class ProposalServer implements AsyncDisposable {
     const place = options.place ?? platformPlace();
     const endpoint = place.path(options.folder, options.instance);
     if (!endpoint.ok) return endpoint;
-    const folder = place.checkFolder(options.folder);
-    if (!folder.ok) return folder;
     const opened = new ProposalServer(endpoint.path, options);
-    const failure = await opened.#listen(place);
-    if (failure !== undefined) {
-      return { ok: false, message: `Cannot open the proposal socket ${endpoint.path} (${failure}).` };
-    }
-    const checked = place.checkSocket(endpoint.path);
-    if (checked.ok) {
-      opened.#server.on("error", (error) => options.log("proposal_socket_error", { code: codeOf(error) }));
-      opened.#server.on("close", () => opened.#lost(options));
-      return { ok: true, server: opened };
-    }
-    await opened[Symbol.asyncDispose]();
-    return checked;
+    const server = opened.#server;
+    const listening = await listenPrivately(server, { folder: options.folder, path: endpoint.path }, place);
+    if (!listening.ok) return listening;
+    server.on("error", (error) => options.log("proposal_socket_error", { code: codeOf(error) }));
+    server.on("close", () => opened.#lost(options));
+    return { ok: true, server: opened };
   }
 
   /** Takes no more connections, closes those there are and removes the socket. */
@@ -74,23 +67,6 @@ export class ProposalServer implements AsyncDisposable {
       for (const socket of this.#connections) socket.destroy();
     });
     await this.#closed;
-  }
-
-  async #listen(place: EndpointPlace): Promise<string | undefined> {
-    return await new Promise((resolve) => {
-      const onError = (error: Error) => resolve(codeOf(error));
-      this.#server.once("error", onError);
-      this.#server.once("listening", () => {
-        this.#server.removeListener("error", onError);
-        resolve(undefined);
-      });
-      try {
-        // The system call happens inside of listen, so the mask covers it.
-        place.bindPrivately(() => this.#server.listen(this.path));
-      } catch (error) {
-        resolve(codeOf(error));
-      }
-    });
   }
 
   #lost(options: ServerOptions): void {
@@ -166,8 +142,4 @@ function responderOf(socket: Socket): Responder {
       else waiting.push(call);
     },
   };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
 }

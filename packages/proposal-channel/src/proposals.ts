@@ -10,6 +10,7 @@ import {
   type ProposalRef,
   type Step,
   emptyBook,
+  liveChannel,
   sessionOf,
 } from "./book.ts";
 import { type Channel, type HelperInstance, channelLabel, newChannel } from "./channel.ts";
@@ -27,7 +28,7 @@ import type { Invocation } from "./invocation.ts";
 import { cardMs, decisionMs, dispatchMs, personMs } from "./limits.ts";
 import type { Responder } from "./proposal-server.ts";
 import { readRequest } from "./request.ts";
-import { type Refusal, encodeFinal, encodeValidation } from "./responses.ts";
+import { type Refusal, type RefusalStatus, encodeFinal, encodeValidation } from "./responses.ts";
 import type { OpenProposal, ReviewSurface } from "./review-surface.ts";
 import { type StartedTurn, endAll, endSession, endTurn, forgetSession, replaceSession, startTurn } from "./turns.ts";
 import { within } from "./within.ts";
@@ -37,6 +38,8 @@ export interface ProposalsOptions {
   readonly surface: ReviewSurface;
   /** Statuses, labels and counts only. */
   readonly log: (event: string, fields: Readonly<Record<string, string | number>>) => void;
+  /** A frame on this session's channel was refused. */
+  readonly onRefused?: (sessionId: string, status: RefusalStatus) => void;
   readonly clock?: Clock;
   readonly newProposalId?: () => string;
   readonly newChannel?: (instance: HelperInstance) => Channel;
@@ -55,6 +58,7 @@ export class Proposals implements AsyncDisposable {
   readonly instance: HelperInstance;
   readonly #surface: ReviewSurface;
   readonly #log: ProposalsOptions["log"];
+  readonly #onRefused: NonNullable<ProposalsOptions["onRefused"]>;
   readonly #clock: Clock;
   readonly #newProposalId: () => string;
   readonly #newChannel: (instance: HelperInstance) => Channel;
@@ -69,6 +73,7 @@ export class Proposals implements AsyncDisposable {
     this.instance = options.instance;
     this.#surface = options.surface;
     this.#log = options.log;
+    this.#onRefused = options.onRefused ?? (() => {});
     this.#clock = options.clock ?? systemClock;
     this.#newProposalId = options.newProposalId ?? randomUUID;
     this.#newChannel = options.newChannel ?? newChannel;
@@ -193,34 +198,33 @@ export class Proposals implements AsyncDisposable {
 
   async #serve(line: Buffer, responder: Responder): Promise<void> {
     const request = readRequest(line);
-    if (!request.ok) {
-      const refused =
-        request.problem === "oversized"
-          ? this.#take(refuseOversized(this.#book, { channel: request.channel, isUp: this.#canShow() }, this.#now()))
-              .refusal
-          : refusal(request.status, false, request.reason);
-      return await this.#refuse(responder, refused);
+    if (!request.ok && request.problem === "refused") {
+      return await this.#refuse(responder, refusal(request.status, false, request.reason), {});
     }
-    const { channel, payload } = request;
+    const { channel } = request;
+    const of = { channel, sessionId: liveChannel(this.#book, channel)?.binding.sessionId };
+    if (!request.ok) {
+      const begun = this.#take(refuseOversized(this.#book, { channel, isUp: this.#canShow() }, this.#now()));
+      return await this.#refuse(responder, begun.refusal, of);
+    }
+    const { payload } = request;
     const frame = { channel, digest: payloadDigest(payload), isUp: this.#canShow(), proposalId: this.#newProposalId() };
     const begun = this.#take(beginValidation(this.#book, frame, this.#now()));
-    if (!begun.ok) {
-      this.#log("proposal_refused", { channel: channelLabel(channel), status: begun.refusal.status });
-      return await this.#refuse(responder, begun.refusal);
-    }
-    const { sessionId } = begun.binding;
-    const ref = { sessionId, proposalId: begun.proposalId, channel };
-    const refused = await this.#validate({ ...ref, binding: begun.binding, payload });
-    if (refused !== undefined) {
-      this.#log("proposal_refused", { channel: channelLabel(channel), status: refused.status });
-      this.#surface.over({ sessionId, proposalId: ref.proposalId }, "refused");
-      return await this.#refuse(responder, refused);
-    }
-    await this.#awaitUser(ref, responder);
+    if (!begun.ok) return await this.#refuse(responder, begun.refusal, of);
+    const { proposalId, binding } = begun;
+    const { sessionId } = binding;
+    const proposal = { sessionId, proposalId, channel, binding, payload };
+    const refused = await this.#validate(proposal, responder);
+    if (refused === undefined) return;
+    this.#surface.over({ sessionId, proposalId }, "refused");
+    await this.#refuse(responder, refused, of);
   }
 
-  /** Asks the surface for its decision and its card. `undefined`: the card is up and still wanted. */
-  async #validate(proposal: OpenProposal & { readonly channel: Channel }): Promise<Refusal | undefined> {
+  /** Asks the surface for its decision and its card, then waits for the person. The result is why none of it came to be. */
+  async #validate(
+    proposal: OpenProposal & { readonly channel: Channel },
+    responder: Responder,
+  ): Promise<Refusal | undefined> {
     const stop = new AbortController();
     this.#validating.set(proposal.proposalId, { stop });
     try {
@@ -235,10 +239,13 @@ export class Proposals implements AsyncDisposable {
       );
       if (isShown !== true) return this.#take(loseProposal(this.#book, proposal, this.#now()));
       const accepted = this.#take(acceptProposal(this.#book, proposal, this.#now()));
-      return accepted.ok ? undefined : accepted.refusal;
+      if (!accepted.ok) return accepted.refusal;
     } finally {
       this.#validating.delete(proposal.proposalId);
     }
+    // In the same step as the acceptance: whatever ends the proposal from now on finds somebody to tell.
+    await this.#awaitUser(proposal, responder);
+    return undefined;
   }
 
   /** From the accepted line to the final one. */
@@ -253,6 +260,7 @@ export class Proposals implements AsyncDisposable {
     });
     this.#waiting.set(proposalId, { ...ref, responder, accepted, stopTimer });
     this.#log("proposal_shown", { channel: channelLabel(channel) });
+    this.#surface.decidable(ref);
     if (!(await accepted)) {
       this.#take(endProposal(this.#book, ref, "unavailable", this.#now()));
       return;
@@ -277,7 +285,15 @@ export class Proposals implements AsyncDisposable {
     this.#track(told);
   }
 
-  async #refuse(responder: Responder, refused: Refusal): Promise<void> {
+  async #refuse(
+    responder: Responder,
+    refused: Refusal,
+    of: { readonly channel?: Channel; readonly sessionId?: string | undefined },
+  ): Promise<void> {
+    const { channel, sessionId } = of;
+    const label = channel === undefined ? {} : { channel: channelLabel(channel) };
+    this.#log("proposal_refused", { ...label, status: refused.status });
+    if (sessionId !== undefined) this.#onRefused(sessionId, refused.status);
     await responder.send(encodeValidation(refused));
     responder.close();
   }

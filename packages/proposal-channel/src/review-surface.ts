@@ -15,6 +15,8 @@ export interface ReviewSurface {
   decide(proposal: OpenProposal, signal: AbortSignal): Promise<"accept" | Refusal | undefined>;
   /** Shows the card of an accepted proposal; true once it is really there. */
   showCard(proposal: ProposalRef, signal: AbortSignal): Promise<boolean>;
+  /** The card that was shown may be decided from now on. */
+  decidable(proposal: ProposalRef): void;
   /** The proposal is over: remove its card, if it has one. Called exactly once for each proposal that `decide` got. */
   over(proposal: ProposalRef, status: FinalStatus | "refused"): void;
   /** Whoever proposed is gone; the card stays and may still be decided. */

@@ -25,6 +25,7 @@ class Surface implements ReviewSurface {
   readonly cards = new Set<string>();
   readonly overs: [string, FinalStatus | "refused"][] = [];
   readonly detachedCards: string[] = [];
+  readonly decidables: string[] = [];
   onDecide: (proposal: OpenProposal, signal: AbortSignal) => Promise<"accept" | Refusal | undefined> = () =>
     Promise.resolve("accept");
   onCard: (signal: AbortSignal) => Promise<boolean> = () => Promise.resolve(true);
@@ -41,6 +42,10 @@ class Surface implements ReviewSurface {
   async showCard({ proposalId }: ProposalRef, signal: AbortSignal): Promise<boolean> {
     this.cards.add(proposalId);
     return await this.onCard(signal);
+  }
+
+  decidable({ proposalId }: ProposalRef): void {
+    this.decidables.push(proposalId);
   }
 
   over({ proposalId }: ProposalRef, status: FinalStatus | "refused"): void {

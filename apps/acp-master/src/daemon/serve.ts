@@ -1,7 +1,7 @@
 // The daemon: puts places, configuration, socket, agents, Helpers and records together, and takes them apart in order.
 
 import { randomUUID } from "node:crypto";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { agentEnvironment } from "../agents/environment.ts";
@@ -20,6 +20,7 @@ import { VERSION } from "../version.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { openMasterSocket } from "./master-socket.ts";
 import { ensurePrivateFolder } from "./private-folder.ts";
+import { openProposalPlaces, type ProposalPlaces } from "./proposal-places.ts";
 import { readyLine } from "./ready-line.ts";
 import { onShutdownSignal, tolerateClosedOutput } from "./shutdown-signals.ts";
 import { startLockWithin } from "./start-lock.ts";
@@ -85,6 +86,7 @@ class Daemon {
   readonly #journals: JournalWriter;
   readonly #watch: Disposable;
   readonly #places: Places;
+  readonly #proposals: ProposalPlaces;
   readonly #idle: NodeJS.Timeout;
   #config: Config;
   #configProblem: string | undefined;
@@ -100,20 +102,27 @@ class Daemon {
     this.#record = AuditLog.open(places.stateDir, { sync: config.audit.sync, log: this.#log });
     const reportJournal = (what: string): void => this.#log.warn({ what }, "journal");
     this.#journals = new JournalWriter({ report: reportJournal });
+    const proposer = fileURLToPath(new URL("acp-propose.js", import.meta.url));
+    const proposals = openProposalPlaces(places, proposer, process.env);
+    this.#proposals = proposals;
+    if (proposals.problem !== undefined) this.#log.warn({ reason: proposals.problem }, "no direct proposals");
     const noAgent = { env: {}, passEnv: [] };
     this.router = new Router({
       config,
       agents: () => this.#agents,
       agentRows: () => this.#agentRows,
       reaper: this.#reaper,
-      agentEnvironment: (definition) => agentEnvironment(definition, process.env, runMarker),
+      agentEnvironment: (definition) => ({
+        ...agentEnvironment(definition, process.env, runMarker),
+        ...proposals.agentEnvironment,
+      }),
       helpers: {
         spec: ({ agent }) =>
           resolveHelperSpec(this.#config.agents[agent.name]?.helper ?? this.#config.helper, {
             configDir: dirname(places.configFile),
           }),
-        environment: agentEnvironment(noAgent, process.env, runMarker),
-        socketDir: join(places.runDir, "helpers"),
+        environment: { ...agentEnvironment(noAgent, process.env, runMarker), ...proposals.helperEnvironment },
+        socketDir: proposals.socketDir,
         version: VERSION,
         maxFrameBytes: config.limits.frameBytes,
         limit: config.limits.helpers,
@@ -150,6 +159,7 @@ class Daemon {
     this.#log.info({ reason }, "daemon stops");
     await this.router.drain(this.#config.daemon.drainSeconds * 1000);
     await this.router.stop(reason);
+    this.#proposals[Symbol.dispose]();
     await this.#reaper[Symbol.asyncDispose]();
     await this.#journals[Symbol.asyncDispose]();
     this.#record[Symbol.dispose]();

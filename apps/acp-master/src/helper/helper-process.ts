@@ -30,7 +30,7 @@ export const helperDeadlines: HelperDeadlines = {
 
 export interface ProcessTerms {
   readonly master: { readonly name: string; readonly version: string };
-  readonly socketDir: string;
+  readonly socketDir: () => string;
   readonly environment: Readonly<Record<string, string>>;
   readonly reaper: { add(pgid: number): void; remove(pgid: number): void };
   readonly maxFrameBytes: number;
@@ -119,7 +119,7 @@ export class HelperProcess implements AsyncDisposable {
 
   #initialize(): void {
     const { master, socketDir, deadlines } = this.#terms;
-    const params = { protocolVersion: PROTOCOL_VERSION, master, socketDir };
+    const params = { protocolVersion: PROTOCOL_VERSION, master, socketDir: socketDir() };
     this.link.request("helper/initialize", params, deadlines.startMs, (end) => {
       if (!end.ok) {
         if (end.fault.kind === "deadline") this.abort("start_deadline");

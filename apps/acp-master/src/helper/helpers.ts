@@ -22,7 +22,8 @@ export interface HelpersOptions {
   readonly reaper: { add(pgid: number): void; remove(pgid: number): void };
   readonly environment: Readonly<Record<string, string>>;
   /** Told to each Helper: a folder of the owner's for sockets of its own. */
-  readonly socketDir: string;
+  /** Asked at each start of a Helper. */
+  readonly socketDir: () => string;
   readonly version: string;
   readonly maxFrameBytes: number;
   /** At most this many processes. */

@@ -83,6 +83,8 @@ function listedEdits(router: Router, client: ClientConnection, envelope: Envelop
 /** Nothing of the session may be left open when the agent is told. */
 function settle(router: Router, session: Session): void {
   router.permissions.tickets.sessionClosed(session.key);
+  // Before the cancel: to its Helper this is an end of the session, not somebody's no.
+  router.permissions.helpers.sessionChanged(session.key, "closed");
   cancelTurn(router, session, () => true);
 }
 

@@ -35,6 +35,7 @@ export function setModel(router: Router, client: ClientConnection, envelope: Env
   const modelId = envelope.params.start < 0 ? undefined : readModelId(envelope);
   forwardInSession(router, client, envelope, (session) => {
     if (modelId !== undefined) session.currentModelId = modelId;
+    modelSwitched(router, session);
     router.changed(session);
   });
 }
@@ -45,17 +46,30 @@ export function setConfigOption(router: Router, client: ClientConnection, envelo
     return;
   }
   const id = idText(envelope);
+  const configId = readString(envelope.bytes, envelope.configId);
   forwardInSession(
     router,
     client,
     envelope,
     (session, answer) => {
+      if (isModelOption(session, configId)) modelSwitched(router, session);
       if (!isArraySpan(answer.bytes, answer.resultConfigOptions)) return;
       session.configOptions = spanBytes(answer.bytes, answer.resultConfigOptions);
       tellOthers(router, session, client, "config_option_update", optionsUpdate(session.configOptions));
     },
     (session, answer) => withApprovals(session, answer, id),
   );
+}
+
+/** To a Helper another model is another agent: what it knows of the running turn was told to the former one. */
+function modelSwitched(router: Router, session: Session): void {
+  router.permissions.helpers.sessionChanged(session.key, "replaced");
+}
+
+function isModelOption(session: Session, configId: string | undefined): boolean {
+  return (currentOptions(session) ?? []).map(asRecord).some(({ id, category }) => {
+    return id === configId && (category === "model" || (category === undefined && id === "model"));
+  });
 }
 
 function setApprovals(router: Router, client: ClientConnection, envelope: Envelope): void {

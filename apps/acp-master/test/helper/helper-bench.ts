@@ -29,7 +29,7 @@ export class HelperBench implements AsyncDisposable {
       spec: () => this.spec,
       reaper: { add: (pgid) => void this.groups.add(pgid), remove: (pgid) => void this.groups.delete(pgid) },
       environment: { PATH: process.env["PATH"] ?? "" },
-      socketDir: this.folder,
+      socketDir: () => this.folder,
       version: "0.0.0",
       maxFrameBytes: 1024 * 1024,
       limit: 16,

@@ -4,9 +4,9 @@ import type { Mode } from "./executor.ts";
 
 export const reviewVersion = 1;
 
-/** Lines towards the Helper are short; the other way a card is the longest thing. */
+/** Lines towards the Helper are short; the other way a welcome with the cards of many sessions is the longest. */
 export const maxRequestBytes = 4 * 1024;
-export const maxReviewBytes = 1024 * 1024;
+export const maxReviewBytes = 16 * 1024 * 1024;
 
 /** What a person decides on. No text in it holds a character that a terminal would obey or hide: they are `\u{…}`. */
 export interface Card {
