@@ -9,6 +9,7 @@ import { bin, root, run } from "./workspace.mjs";
 const programs = [
   { entry: "apps/acp-master/src/main.ts", out: "acp-master", split: true },
   { entry: "apps/acp-propose/src/main.ts", out: "acp-propose" },
+  { entry: "apps/acp-console/src/main.ts", out: "acp-console" },
   { entry: "apps/acp-master/src/host-client/main.ts", out: "host-client" },
   { entry: "examples/demo-agent/src/main.ts", out: "demo-agent" },
   ...["ask", "deny-all", "presets", "policy-file", "run"].map((name) => ({

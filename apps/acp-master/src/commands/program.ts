@@ -10,6 +10,7 @@ import { registerCancel } from "./cancel.ts";
 import { registerClose } from "./close.ts";
 import { registerConfig } from "./config.ts";
 import { registerConnect } from "./connect.ts";
+import { registerConsole } from "./console.ts";
 import { registerDeny } from "./deny.ts";
 import { registerDoctor } from "./doctor.ts";
 import { examples } from "./finish.ts";
@@ -25,7 +26,7 @@ import { registerStop } from "./stop.ts";
 import { registerTail } from "./tail.ts";
 
 const groups: readonly { readonly heading: string; readonly commands: readonly ((program: Command) => void)[] }[] = [
-  { heading: "Work with agents:", commands: [registerConnect, registerRun, registerTail] },
+  { heading: "Work with agents:", commands: [registerConnect, registerRun, registerTail, registerConsole] },
   {
     heading: "Sessions and approvals:",
     commands: [

@@ -100,7 +100,11 @@ type Written = z.output<typeof configSchema>;
 
 function resolved(written: Written, folder: string): Config {
   const { $schema: _forEditors, agents, ...rest } = written;
-  const general = { ...rest, helper: withAbsolutePaths(rest.helper, folder) };
+  const general = {
+    ...rest,
+    helper: withAbsolutePaths(rest.helper, folder),
+    console: withAbsoluteFiles(rest.console, folder),
+  };
   // No prototype: a name such as "constructor", which a client may ask for, is not there unless it was configured.
   const resolvedAgents: Record<string, AgentConfig> = Object.create(null);
   for (const [name, agent] of Object.entries(agents)) resolvedAgents[name] = resolvedAgent(agent, general, folder);
@@ -145,6 +149,12 @@ function withAbsolutePaths(helper: HelperConfig, folder: string): HelperConfig {
   if ("module" in helper.use) return { ...helper, use: { module: resolve(folder, helper.use.module) } };
   const [program = "", ...args] = helper.use.command;
   return { ...helper, use: { command: [fromFolder(program, folder), ...args] } };
+}
+
+function withAbsoluteFiles(console: Config["console"], folder: string): Config["console"] {
+  const { tls } = console;
+  if (tls === undefined) return console;
+  return { ...console, tls: { cert: resolve(folder, tls.cert), key: resolve(folder, tls.key) } };
 }
 
 /** A bare name is looked up on PATH; a path that is not absolute would else depend on where the daemon was started. */

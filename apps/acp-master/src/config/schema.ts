@@ -171,7 +171,24 @@ export const configSchema = block({
     .describe("The daemon itself."),
   console: block({
     port: count(0, 65_535).default(0).describe("0 takes a free one."),
-    host: text("a host name or address").default("127.0.0.1"),
+    host: text("a host name or address")
+      .default("127.0.0.1")
+      .describe("Another address than loopback needs `tls` or `proxies`."),
+    origins: z
+      .array(text("an origin such as https://console.example"), { error: "a list of origins" })
+      .default([])
+      .describe("How browsers reach it when not under its own address; the first one is printed."),
+    proxies: z
+      .array(text("an IP address"), { error: "a list of IP addresses" })
+      .default([])
+      .describe("The proxies in front of it. With any, nobody else may connect from another machine."),
+    tls: block({
+      cert: text("a path").describe("The certificate chain, PEM."),
+      key: text("a path").describe("Its private key, PEM."),
+    })
+      .optional()
+      .describe("Serve TLS. Paths start at this file's folder."),
+    readOnly: z.boolean({ error: "true | false" }).default(false).describe("Browsers look on and cannot act."),
   })
     .prefault({})
     .describe("The web console."),

@@ -8,9 +8,10 @@ import { realPathOf } from "../config/places.ts";
 
 /**
  * `start`: whoever wants a daemon starts it. `open`: a daemon takes or gives back the socket. `state`: a daemon uses the
- * state folder, from before it reads the records until it has written the last one.
+ * state folder, from before it reads the records until it has written the last one. `console`: whoever wants a console
+ * starts it.
  */
-export type LockPurpose = "start" | "open" | "state";
+export type LockPurpose = "start" | "open" | "state" | "console";
 
 export interface StartLock {
   /** Frees the lock; those who wait get the word (it may say why a start failed). Doing it twice is fine. */

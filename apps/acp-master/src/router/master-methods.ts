@@ -63,7 +63,8 @@ const acting: Readonly<Record<string, (asked: Asked) => void>> = {
 
 const reading: Readonly<Record<string, (asked: Asked) => void>> = {
   "_acp-master/status": ({ router, client, id }) => client.respond(id, json(status(router))),
-  "_acp-master/agents": ({ router, client, id }) => client.respond(id, json({ agents: router.settings.agentRows() })),
+  "_acp-master/agents": ({ router, client, id }) =>
+    client.respond(id, json({ agents: router.settings.agentRows(), defaultAgent: router.config.defaultAgent })),
   "_acp-master/sessions": listRows,
   "_acp-master/approvals": listApprovals,
   "_acp-master/session/presets": (asked) =>

@@ -28,7 +28,7 @@ export async function startDaemon(places: Places, how: DaemonProgram): Promise<S
     child = spawn(command, args, {
       detached: true,
       windowsHide: true,
-      cwd: daemonFolder(),
+      cwd: backgroundFolder(),
       env: daemonEnvironment(process.env, places),
       stdio: ["ignore", "ignore", errors?.descriptor ?? "ignore", "pipe"],
     });
@@ -140,7 +140,7 @@ function lastLine(path: string): string {
 }
 
 /** The folder of whoever asked first must not be held, and means nothing to later clients. */
-function daemonFolder(): string {
+export function backgroundFolder(): string {
   try {
     const home = realpathSync(homedir());
     return statSync(home).isDirectory() ? home : "/";
@@ -155,11 +155,15 @@ const notForDaemons =
 
 /** The rest is kept for `passEnv`; what agents get of it is decided by an allow list of its own. */
 export function daemonEnvironment(env: NodeJS.ProcessEnv, places: Places): NodeJS.ProcessEnv {
+  return { ...backgroundEnvironment(env, places), [reportVariable]: "3" };
+}
+
+/** For a program that goes on when the one that started it has ended. */
+export function backgroundEnvironment(env: NodeJS.ProcessEnv, places: Places): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => !notForDaemons.test(name));
   return {
     ...Object.fromEntries(kept),
-    PWD: daemonFolder(),
+    PWD: backgroundFolder(),
     ...(places.homeOverride === undefined ? {} : { ACP_MASTER_HOME: places.homeOverride }),
-    [reportVariable]: "3",
   };
 }

@@ -1,0 +1,34 @@
+// Opens an address that holds a secret in the person's browser. Arguments of programs can be read by everybody on the
+// machine, so the browser is given a private file that leads to the address.
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Places } from "../config/places.ts";
+import { removeQuietly } from "../daemon/owned-file.ts";
+
+/** False when there is no program here that opens addresses. */
+export async function openBrowser(places: Places, address: string): Promise<boolean> {
+  const file = join(places.runDir, "console-open.html");
+  removeQuietly(file);
+  // The address has no character that HTML would read: an origin and base64url.
+  writeFileSync(file, `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=${address}">\n`, {
+    flag: "wx",
+    mode: 0o600,
+  });
+  const [command, ...args] = opener();
+  return await new Promise<boolean>((resolve) => {
+    const child = spawn(command, [...args, pathToFileURL(file).href], { stdio: "ignore", detached: true });
+    child.once("error", () => resolve(false));
+    child.once("exit", (code) => resolve(code === 0));
+    // Some are the browser itself, and stay.
+    setTimeout(() => resolve(true), 5000).unref();
+    child.unref();
+  });
+}
+
+function opener(): [string, ...string[]] {
+  if (process.platform === "darwin") return ["open"];
+  if (process.platform === "win32") return ["explorer.exe"];
+  return ["xdg-open"];
+}
