@@ -62,6 +62,7 @@ export class Cards {
   }
 
   #open(path: string, endpoint: Endpoint): void {
+    // oxlint-disable-next-line import/namespace
     endpoint.client = review.openReview({
       path,
       name: "acp-console",
