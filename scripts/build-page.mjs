@@ -11,11 +11,10 @@ const page = join(root, "apps/acp-console/page");
 const require = createRequire(join(page, "index.html"));
 
 /** Libraries that are written for React run on Preact. */
-const alias = {
-  react: require.resolve("preact/compat"),
-  "react-dom": require.resolve("preact/compat"),
-  "react/jsx-runtime": require.resolve("preact/jsx-runtime"),
-};
+const alias = [
+  { find: "react/jsx-runtime", replacement: "preact/jsx-runtime" },
+  { find: /^react(?:-dom)?$/, replacement: "preact/compat" },
+];
 
 export async function buildPage(outDir) {
   const { build } = await import(pathToFileURL(require.resolve("vite")).href);
@@ -33,6 +32,11 @@ export async function buildPage(outDir) {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
+      rolldownOptions: {
+        checks: { pluginTimings: false },
+        // "use client" at the head of a library means nothing here.
+        onLog: (level, log, report) => log.code === "MODULE_LEVEL_DIRECTIVE" || report(level, log),
+      },
     },
   });
   await compressed(outDir);
