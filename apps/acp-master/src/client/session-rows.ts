@@ -1,6 +1,7 @@
 // Reads the daemon's session rows through all their pages and finds one session. It keeps nothing.
 import { CommandError, exitCodes } from "../display/errors.ts";
 import type { SessionRow } from "./answers.ts";
+import { idFromStart } from "./id-start.ts";
 
 /** Anything that can ask the daemon: a MasterClient or an SDK connection. */
 export type Ask = <Result>(method: string, params: object) => Promise<Result>;
@@ -28,13 +29,17 @@ export async function sessionRows(ask: Ask, filter: { cwd?: string } = {}): Prom
   return rows;
 }
 
-/** The row of one session; fails with exit code 4 when there is none. */
-export async function sessionRow(ask: Ask, sessionId: string): Promise<SessionRow> {
-  const row = (await sessionRows(ask)).find((candidate) => candidate.sessionId === sessionId);
-  if (row !== undefined) return row;
-  throw new CommandError(
-    exitCodes.notFound,
-    `no session ${sessionId}`,
-    "Run `acp-master sessions` to see the sessions there are.",
-  );
+/** The row of the session whose id is `given` or alone begins with it; fails with exit code 4 when there is none. */
+export async function sessionRow(ask: Ask, given: string): Promise<SessionRow> {
+  const rows = await sessionRows(ask);
+  const none = () =>
+    new CommandError(
+      exitCodes.notFound,
+      `no session ${given}`,
+      "Run `acp-master sessions` to see the sessions there are.",
+    );
+  const sessionId = idFromStart({ given, ids: rows.map((row) => row.sessionId), what: "session", none });
+  const row = rows.find((candidate) => candidate.sessionId === sessionId);
+  if (row === undefined) throw none();
+  return row;
 }

@@ -1,5 +1,6 @@
 // Answers one waiting permission by its id, for `approve` and `deny`. It only ever sends an option that the row offers.
 import type { ApprovalRow, PermissionOption } from "../client/answers.ts";
+import { idFromStart } from "../client/id-start.ts";
 import { openMaster } from "../client/open-master.ts";
 import { CommandError, exitCodes } from "../display/errors.ts";
 
@@ -7,13 +8,19 @@ export type Choice = { readonly outcome: "selected"; readonly optionId: string }
 
 /** `choose` picks from the offered options, or throws a CommandError that lists them. Returns what was sent. */
 export async function answerApproval(
-  approvalId: string,
+  given: string,
   choose: (options: readonly PermissionOption[]) => Choice,
 ): Promise<Choice> {
   await using master = await openMaster();
   const { approvals } = await master.request<{ approvals: readonly ApprovalRow[] }>("_acp-master/approvals", {});
+  const approvalId = idFromStart({
+    given,
+    ids: approvals.map((candidate) => candidate.approvalId),
+    what: "waiting permission",
+    none: () => notPending(given),
+  });
   const row = approvals.find((candidate) => candidate.approvalId === approvalId);
-  if (row === undefined) throw notPending(approvalId);
+  if (row === undefined) throw notPending(given);
   const choice = choose(row.options);
   const receipt = await master.request<{ status: string }>("_acp-master/approval/answer", {
     approvalId,

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { ApprovalRow } from "../client/answers.ts";
 import { openMaster } from "../client/open-master.ts";
+import { type Ask, sessionRow } from "../client/session-rows.ts";
 import { exitCodes, type ExitCode } from "../display/errors.ts";
 import { asRecord, asText, type JsonRecord } from "../protocol/json-value.ts";
 import { permissionText } from "../display/permission-text.ts";
@@ -26,7 +27,8 @@ export function registerApprovals(program: Command): void {
 
 async function approvals(options: ApprovalsOptions): Promise<ExitCode> {
   await using master = await openMaster();
-  const filter = options.session === undefined ? {} : { sessionId: options.session };
+  const ask: Ask = (method, params) => master.request(method, params);
+  const filter = options.session === undefined ? {} : { sessionId: (await sessionRow(ask, options.session)).sessionId };
   const { approvals: rows } = await master.request<{ approvals: readonly ApprovalRow[] }>(
     "_acp-master/approvals",
     filter,

@@ -13,11 +13,8 @@ export function registerApprove(program: Command): void {
   program
     .command("approve <id>")
     .description("allow a waiting permission (once, unless --option names another option)")
-    .option("--option <option>", "the id of the option to choose, as `acp-master approvals` lists it")
-    .addHelpText(
-      "after",
-      examples("acp-master approve 7d9e6c1a-…", "acp-master approve 7d9e6c1a-… --option allow_always"),
-    )
+    .option("--option <option>", "the id of the option to choose; `acp-master approvals` shows them")
+    .addHelpText("after", examples("acp-master approve 7d9e6c1a", "acp-master approve 7d9e6c1a --option allow_always"))
     .action(finish(approve));
 }
 

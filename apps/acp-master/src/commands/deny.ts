@@ -9,7 +9,7 @@ export function registerDeny(program: Command): void {
   program
     .command("deny <id>")
     .description("refuse a waiting permission")
-    .addHelpText("after", examples("acp-master deny 7d9e6c1a-…"))
+    .addHelpText("after", examples("acp-master deny 7d9e6c1a"))
     .action(finish(deny));
 }
 

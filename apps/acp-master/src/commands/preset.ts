@@ -1,7 +1,7 @@
 // `acp-master preset SESSION PRESET`: changes what a session may do without asking. It knows no preset by name.
 import type { Command } from "commander";
 import { openMaster } from "../client/open-master.ts";
-import type { Ask } from "../client/session-rows.ts";
+import { type Ask, sessionRow } from "../client/session-rows.ts";
 import { exitCodes, type ExitCode } from "../display/errors.ts";
 import { visibleLine } from "../display/untrusted-text.ts";
 import { examples, finish } from "./finish.ts";
@@ -15,13 +15,15 @@ export function registerPreset(program: Command): void {
     .command("preset <session> <preset>")
     .description("switch the approvals of a session to another preset")
     .option("--yes", "confirm a preset that asks for a confirmation")
-    .addHelpText("after", examples("acp-master preset 3f0c… accept-edits", "acp-master preset 3f0c… allow-all --yes"))
+    .addHelpText("after", examples("acp-master preset 3f0c accept-edits", "acp-master preset 3f0c allow-all --yes"))
     .action(finish(preset));
 }
 
-async function preset(sessionId: string, name: string, options: PresetOptions): Promise<ExitCode> {
+async function preset(given: string, name: string, options: PresetOptions): Promise<ExitCode> {
   await using master = await openMaster();
-  await switchPreset((method, params) => master.request(method, params), {
+  const ask: Ask = (method, params) => master.request(method, params);
+  const { sessionId } = await sessionRow(ask, given);
+  await switchPreset(ask, {
     sessionId,
     preset: name,
     confirm: options.yes === true,

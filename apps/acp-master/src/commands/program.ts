@@ -71,7 +71,11 @@ export function buildProgram(): Command {
 /** Runs one command line and sets the exit code; a wrong line is 2. */
 export async function runProgram(argv: readonly string[]): Promise<void> {
   try {
-    await buildProgram().parseAsync(argv, { from: "user" });
+    const program = buildProgram();
+    const [first = "-"] = argv;
+    const isKnown = first.startsWith("-") || first === "help" || program.commands.some((one) => one.name() === first);
+    // Else `nope --help` would print the help of the whole and be no error.
+    await program.parseAsync(isKnown ? argv : [first], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;

@@ -61,7 +61,7 @@ export async function runPrompt(run: PromptRun): Promise<ExitCode> {
     sessionId = session.sessionId;
     report.session(session.sessionId);
     if (run.preset !== undefined) {
-      await switchPreset(ask, { sessionId, preset: run.preset, confirm: run.confirmPreset });
+      await inPreset(ask, session.sessionId, run);
     }
     interrupt.arm(
       () => void connection.agent.notify("session/cancel", { sessionId: session.sessionId }).catch(() => {}),
@@ -117,6 +117,16 @@ async function openSession(ask: Ask, run: PromptRun): Promise<{ sessionId: strin
   }
   await ask("session/resume", { sessionId: row.sessionId, cwd: row.cwd, mcpServers: [] });
   return { sessionId: row.sessionId, cwd: row.cwd };
+}
+
+/** A session that was only made for this run does not stay when its preset cannot be had. */
+async function inPreset(ask: Ask, sessionId: string, run: PromptRun): Promise<void> {
+  try {
+    await switchPreset(ask, { sessionId, preset: run.preset ?? "", confirm: run.confirmPreset });
+  } catch (error) {
+    if (run.sessionId === undefined) await ask("_acp-master/session/close", { sessionId }).catch(() => {}); // the refusal is what is told
+    throw error;
+  }
 }
 
 function isRefusal(options: readonly { optionId: string; kind: string }[], answer: TerminalAnswer): boolean {

@@ -35,7 +35,7 @@ ${examples(
   'acp-master run "explain this folder"',
   'acp-master run claude "fix the failing test" --preset accept-edits',
   "git diff | acp-master run codex - --json",
-  'acp-master run --session 3f0c… "and now the docs"',
+  'acp-master run --session 3f0c "and now the docs"',
 )}`,
     )
     .action(finish(run));

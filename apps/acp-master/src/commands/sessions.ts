@@ -27,7 +27,9 @@ export function registerSessions(program: Command): void {
 async function sessions(options: SessionsOptions): Promise<ExitCode> {
   await using master = await openMaster();
   const filter = options.cwd === undefined ? {} : { cwd: resolve(options.cwd) };
-  const rows = await sessionRows((method, params) => master.request(method, params), filter);
+  const found = await sessionRows((method, params) => master.request(method, params), filter);
+  // The one that somebody worked with last is the one that is looked for.
+  const rows = found.toSorted((one, other) => isoTime(other.updatedAt).localeCompare(isoTime(one.updatedAt)));
   if (options.json === true) process.stdout.write(`${visibleJson({ sessions: rows }, 2)}\n`);
   else process.stdout.write(await table(columns(Date.now()), rows, { surface: process.stdout, empty: "No session." }));
   return exitCodes.done;

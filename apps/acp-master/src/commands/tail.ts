@@ -16,13 +16,13 @@ export function registerTail(program: Command): void {
     .command("tail <session>")
     .description("show a session as text: its history, then what happens, until it is closed")
     .option("--no-follow", "end after the history")
-    .addHelpText("after", examples("acp-master tail 3f0c…", "acp-master tail 3f0c… --no-follow > transcript.txt"))
+    .addHelpText("after", examples("acp-master tail 3f0c", "acp-master tail 3f0c --no-follow > transcript.txt"))
     .action(finish(tail));
 }
 
 const print = (text: string) => process.stdout.write(text);
 
-async function tail(sessionId: string, options: TailOptions): Promise<ExitCode> {
+async function tail(given: string, options: TailOptions): Promise<ExitCode> {
   const transcript = new Transcript({
     text: print,
     notes: print,
@@ -30,6 +30,7 @@ async function tail(sessionId: string, options: TailOptions): Promise<ExitCode> 
     prompts: true,
     surface: process.stdout,
   });
+  let sessionId = given;
   let finishTail: ((exitCode: ExitCode) => void) | undefined;
   const ended = new Promise<ExitCode>((resolve) => (finishTail = resolve));
 
@@ -72,7 +73,8 @@ async function tail(sessionId: string, options: TailOptions): Promise<ExitCode> 
     );
   });
   const follow = async (): Promise<ExitCode> => {
-    const row = await sessionRow((method, params) => master.request(method, params), sessionId);
+    const row = await sessionRow((method, params) => master.request(method, params), given);
+    ({ sessionId } = row);
     await master.request("session/load", { sessionId, cwd: row.cwd, mcpServers: [] }, { timeoutMs: 0 });
     return options.follow && row.state !== "closed" ? await ended : exitCodes.done;
   };

@@ -7,6 +7,16 @@ const once = { optionId: "ok", name: "Allow", kind: "allow_once" };
 const always = { optionId: "forever", name: "Always", kind: "allow_always\u202e" };
 const no = { optionId: "no", name: "Deny", kind: "reject_once" };
 
+/** Two sessions whose ids begin alike. */
+const sessions: Record<string, Answer> = {
+  "_acp-master/sessions": () => ({
+    sessions: [
+      { sessionId: "s1", state: "running" },
+      { sessionId: "s1-other", state: "idle" },
+    ],
+  }),
+};
+
 async function answering(args: readonly string[], options: object[], receipt: Answer = () => ({ status: "accepted" })) {
   await using place = new Installation();
   const row = { approvalId: "p1", sessionId: "s1", agent: "demo", options, askedAt: 0 };
@@ -68,7 +78,7 @@ describe("deny", () => {
 
 async function switching(args: readonly string[], answer: Answer = () => ({})) {
   await using place = new Installation();
-  await using daemon = await FixtureDaemon.start(place, { "_acp-master/session/preset": answer });
+  await using daemon = await FixtureDaemon.start(place, { ...sessions, "_acp-master/session/preset": answer });
   return { ...(await place.run(args)), sent: daemon.heard.at(-1)?.[1] };
 }
 
@@ -93,6 +103,7 @@ describe.each(["cancel", "close"])("%s", (command) => {
   test("names the session, and an unknown one is exit code 4", async () => {
     await using place = new Installation();
     await using daemon = await FixtureDaemon.start(place, {
+      ...sessions,
       [`_acp-master/session/${command}`]: ({ sessionId }) => {
         if (sessionId !== "s1") throw new Refusal(-32053, `no session ${sessionId}`, { reason: "unknown_session" });
       },
@@ -102,5 +113,17 @@ describe.each(["cancel", "close"])("%s", (command) => {
     const unknown = await place.run([command, "s2"]);
     expect(unknown.code).toBe(4);
     expect(unknown.stderr).toContain("acp-master sessions");
+  });
+
+  test("takes the beginning of an id where it is only one's", async () => {
+    await using place = new Installation();
+    await using daemon = await FixtureDaemon.start(place, {
+      ...sessions,
+      [`_acp-master/session/${command}`]: () => ({}),
+    });
+    const { code, stdout } = await place.run([command, "s1-o"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(command === "cancel" ? "s1-other had no turn to cancel" : "Closed s1-other");
+    expect(daemon.heard.at(-1)).toEqual([`_acp-master/session/${command}`, { sessionId: "s1-other" }]);
   });
 });

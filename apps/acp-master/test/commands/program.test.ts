@@ -37,6 +37,7 @@ test("the version is the one of package.json", async () => {
 
 test.each([
   { args: ["statsu"], says: "status" },
+  { args: ["statsu", "--help"], says: "status" },
   { args: ["status", "--jsn"], says: "--json" },
   { args: ["approve"], says: "id" },
   { args: ["cancel", "a", "b"], says: "too many arguments" },
