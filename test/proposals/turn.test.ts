@@ -13,6 +13,7 @@ import {
   CANCELLED,
   converse,
   decisions,
+  EVENT,
   nextOffer,
   PERMISSION,
   selected,
@@ -375,6 +376,7 @@ it("the sockets are private, outside of the daemon's home, and gone with it", as
   expect(folder.startsWith(master.home)).toBe(false);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   const { review } = await rowOf(master, talk.sessionId);
+  await talk.client.waitFor(({ method, params }) => method === EVENT && params.session?.review === review);
   expect(review.startsWith(folder)).toBe(false);
   const sockets = [...readdirSync(folder).map((name) => join(folder, name)), String(review)];
   expect(sockets.length).toBeGreaterThan(1);

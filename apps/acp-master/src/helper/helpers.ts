@@ -72,6 +72,7 @@ export class Helpers implements AsyncDisposable {
       deadlines,
       log,
       started: (session, presets, review) => this.#started(session, presets, review),
+      left: (session) => options.onReview?.(session.facts.session, undefined),
     };
     const terms = {
       master: { name: "acp-master", version },

@@ -29,6 +29,8 @@ export interface SessionHelperPorts {
   readonly deadlines: HelperDeadlines;
   readonly log: HelperLog;
   started(session: SessionHelper, presets: readonly Preset[] | undefined, review: string | undefined): void;
+  /** Its process has no part in the session any more, nor has what it listens on. */
+  left(session: SessionHelper): void;
 }
 
 interface Ask {
@@ -141,6 +143,7 @@ export class SessionHelper {
       ask.request = undefined;
     }
     this.state = "off";
+    this.#ports.left(this);
   }
 
   /** Another program decides from now on: nothing known of the former one holds. */

@@ -61,7 +61,7 @@ export class Permissions implements TicketPorts, AsyncDisposable {
       onDrain: () => router.updates.helperDrained(),
       onReask: (key) => this.tickets.reaskHelper(key),
       onPresets: (key, presets) => this.presets.declared(key, presets),
-      onReview: (key, path) => void (path === undefined ? this.reviews.delete(key) : this.reviews.set(key, path)),
+      onReview: (key, path) => this.#reviewNamed(key, path),
     });
     this.#children = new ChildSessions(this.helpers, (session) => this.#approvalsOf(session.agent).preset);
     this.presets = new Presets(router, this.helpers, this.#children);
@@ -112,8 +112,8 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     this.tickets.sessionClosed(session.key);
     this.#children.end(session);
     this.helpers.sessionChanged(session.key, change);
-    this.helpers.sessionEnd(session.key);
     this.reviews.delete(session.key);
+    this.helpers.sessionEnd(session.key);
   }
 
   processExited(link: AgentLink): void {
@@ -312,6 +312,14 @@ export class Permissions implements TicketPorts, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.tickets[Symbol.dispose]();
     await this.helpers[Symbol.asyncDispose]();
+  }
+
+  #reviewNamed(key: string, path: string | undefined): void {
+    if (this.reviews.get(key) === path) return;
+    if (path === undefined) this.reviews.delete(key);
+    else this.reviews.set(key, path);
+    const session = [...this.#router.sessions.all].find((each) => each.key === key);
+    if (session) this.#router.changed(session);
   }
 
   #answered(approvalId: string, client: ClientConnection, answer: ClientAnswer): void {

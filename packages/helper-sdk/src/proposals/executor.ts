@@ -41,11 +41,11 @@ export interface Executor<Kind extends Action = Action> {
   readonly profiles?: readonly string[];
   /** Whether `delegate: true` is possible. Which delegate that is, is the executor's own affair. */
   readonly hasDelegate?: boolean;
-  /** The place that is active now, at the start of a turn; a name of the executor's own. Within 500 ms. */
+  /** The place that is active now, at the start of a turn; a name of the executor's own. */
   bind(turn: BindingTurn, signal: AbortSignal): Awaitable<string | undefined>;
   /** Whether this place is there now; `undefined` asks whether anything can be carried out at all. */
   isThere(target: string | undefined, signal: AbortSignal): Awaitable<boolean>;
-  /** What the agent may know of the place (see the limits in the documentation); put before the prompt block. */
+  /** What the agent may know of the place, put before the prompt block; cut after 8,000 characters. */
   context?(target: string, signal: AbortSignal): Awaitable<string | undefined>;
   /** Called once, for the one winner. True: handed over. Succeeded or not is not known here. */
   dispatch(order: Order<Kind>, signal: AbortSignal): Promise<boolean>;

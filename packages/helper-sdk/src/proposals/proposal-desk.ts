@@ -1,12 +1,14 @@
 // Everything that one Helper process has of direct proposals: the channel's socket, the review endpoint, the cards, what is
 // known of each session. The master's news and a person's answers come in here and go to whom they concern.
 import {
+  type Clock,
   Proposals,
   ProposalServer,
   type ProposingAgent,
   judgePermission,
   judgeRow,
   newInstance,
+  systemClock,
   terminalAgentPolicy,
 } from "@acp-master/proposal-channel";
 import type { SessionChangedParams, ToolCallParams } from "@acp-master/permission-core";
@@ -41,6 +43,7 @@ interface Open {
 export class ProposalDesk implements ReviewDesk, AsyncDisposable {
   readonly #options: ProposalOptions;
   readonly #program: string;
+  readonly #clock: Clock;
   readonly #sessions = new Map<string, KnownSession>();
   readonly #refusals = new Refusals();
   readonly #cards: Cards;
@@ -48,8 +51,9 @@ export class ProposalDesk implements ReviewDesk, AsyncDisposable {
   /** Why there are no proposals, for people. */
   #off: string | undefined = "nothing is open yet";
 
-  constructor(options: ProposalOptions) {
+  constructor(options: ProposalOptions, clock: Clock = systemClock) {
     this.#options = options;
+    this.#clock = clock;
     this.#program = options.program ?? process.env["ACP_PROPOSE"] ?? "";
     this.#cards = new Cards({
       executor: options.executor,
@@ -67,6 +71,7 @@ export class ProposalDesk implements ReviewDesk, AsyncDisposable {
   async open(folders: { readonly socketDir: string; readonly reviewDir: string }, helper: string): Promise<void> {
     const { socketDir, reviewDir } = folders;
     if (socketDir === "") return this.#turnOff("the master has no place for their socket");
+    const clock = this.#clock;
     const log = (event: string, fields: Fields) => this.#log("debug", event, fields);
     const onLost = () => this.#turnOff("a socket of theirs was lost");
     const instance = newInstance();
@@ -74,15 +79,17 @@ export class ProposalDesk implements ReviewDesk, AsyncDisposable {
       instance,
       surface: this.#cards,
       log,
+      clock,
       onRefused: (sessionId, status) => {
         if (isMismatch(status)) this.#count(sessionId, status);
       },
     });
-    const server = await ProposalServer.open({ folder: socketDir, instance, serve: proposals.serve, onLost, log });
+    const place = { folder: socketDir, instance };
+    const server = await ProposalServer.open({ ...place, serve: proposals.serve, onLost, log, clock });
     if (!server.ok) return this.#turnOff(server.message);
     // Named apart: whoever knows a channel does not know this place.
-    const place = { folder: reviewDir, instance: newInstance() };
-    const review = await ReviewServer.open({ ...place, helper, desk: this, onLost, log });
+    const apart = { folder: reviewDir, instance: newInstance() };
+    const review = await ReviewServer.open({ ...apart, helper, desk: this, onLost, log });
     if (!review.ok) {
       await server.server[Symbol.asyncDispose]();
       return this.#turnOff(review.message);
@@ -99,7 +106,7 @@ export class ProposalDesk implements ReviewDesk, AsyncDisposable {
     const { name, shell = "sh" } = session.agent;
     const agent = { name, shell, arming: session.arming, program: this.#program };
     this.#sessions.set(session.sessionId, { session, agent, rows: new AnnouncedCalls() });
-    if (this.#off !== undefined) this.#log("warn", "proposals_off", { why: this.#off });
+    if (this.#off !== undefined) this.#log("warn", "proposals_off", { why: this.#off }, session.sessionId);
   }
 
   /** The blocks for the prompt; none when the turn gets no channel. */
@@ -117,15 +124,15 @@ export class ProposalDesk implements ReviewDesk, AsyncDisposable {
     // Whatever the session had is superseded now, not when the executor has found its place.
     this.#cards.forgetShown(sessionId);
     proposals.startTurn(unbound, false);
-    if (!mayPropose) return this.#noChannel("preset");
-    if (this.#off !== undefined) return this.#noChannel("off");
-    if (shell === "argv" && this.#program === "") return this.#noChannel("program");
+    if (!mayPropose) return this.#noChannel(sessionId, "preset");
+    if (this.#off !== undefined) return this.#noChannel(sessionId, "off");
+    if (shell === "argv" && this.#program === "") return this.#noChannel(sessionId, "program");
     const place = await bindTurn({ session, turnId }, { executor, origins }, signal);
-    if (!place.isThere) return this.#noChannel("executor");
-    if (proposals.runningTurn(sessionId) !== turnId) return this.#noChannel("over");
+    if (!place.isThere) return this.#noChannel(sessionId, "executor");
+    if (proposals.runningTurn(sessionId) !== turnId) return this.#noChannel(sessionId, "over");
     const { origin, target, trigger, context } = place;
     const channel = proposals.startTurn({ ...unbound, origin, target, trigger }, true);
-    if (channel === undefined) return this.#noChannel("off");
+    if (channel === undefined) return this.#noChannel(sessionId, "off");
     const { actionTypes, profiles = [], hasDelegate: delegate = false } = executor;
     const facts = { channel, shell, program: this.#program, origin, actionTypes, offered: { delegate, profiles } };
     return [...(context === undefined ? [] : [context]), promptBlock(facts)];
@@ -249,7 +256,8 @@ export class ProposalDesk implements ReviewDesk, AsyncDisposable {
     try {
       await this.#options.present?.(card, review);
     } catch (error) {
-      this.#log("warn", "proposal_present_failed", { kind: error instanceof Error ? error.name : typeof error });
+      const kind = error instanceof Error ? error.name : typeof error;
+      this.#log("warn", "proposal_present_failed", { kind }, card.sessionId);
     }
   }
 
@@ -268,12 +276,12 @@ export class ProposalDesk implements ReviewDesk, AsyncDisposable {
 
   #count(sessionId: string, why: RefusedWhy): void {
     const notice = this.#refusals.count(sessionId, why);
-    this.#log("warn", "proposal_mismatch", { why, count: notice.count });
+    this.#log("warn", "proposal_mismatch", { why, count: notice.count }, sessionId);
     this.#open?.review.tell({ type: "notice", notice });
   }
 
-  #noChannel(why: string): readonly string[] {
-    this.#log("info", "proposal_no_channel", { why });
+  #noChannel(sessionId: string, why: string): readonly string[] {
+    this.#log("info", "proposal_no_channel", { why }, sessionId);
     return [];
   }
 
@@ -283,9 +291,10 @@ export class ProposalDesk implements ReviewDesk, AsyncDisposable {
     this.#open?.proposals.lose();
   }
 
-  /** A Helper speaks for a session; with none there is nobody to tell. */
-  #log(level: "debug" | "info" | "warn", event: string, fields: Fields): void {
-    const [known] = [...this.#sessions.values()].slice(-1);
+  /** A Helper speaks for a session: the one it is about, else any; with none there is nobody to tell. */
+  #log(level: "debug" | "info" | "warn", event: string, fields: Fields, sessionId?: string): void {
+    const [any] = this.#sessions.values();
+    const known = sessionId === undefined ? any : this.#sessions.get(sessionId);
     known?.session.voice.log(level, event, fields);
   }
 }

@@ -6,6 +6,8 @@ import type { TurnOrigin } from "./proposal-options.ts";
 
 /** Of the 2 s in which a prompt waits for its block. */
 const bindMs = 1_000;
+/** What an executor says of its place is not to crowd out the prompt. */
+const longestContext = 8_000;
 
 export interface TurnPlace {
   /** Whether anything can be carried out at all. */
@@ -44,7 +46,8 @@ export async function bindTurn(
     }
     const { sessionId, agent, cwd } = session;
     place.target ??= await executor.bind({ sessionId, turnId, agent: agent.name, cwd }, inner);
-    if (place.target !== undefined) place.context = await executor.context?.(place.target, inner);
+    if (place.target !== undefined)
+      place.context = (await executor.context?.(place.target, inner))?.slice(0, longestContext);
   };
   try {
     await within(bindMs, signal, ask);
