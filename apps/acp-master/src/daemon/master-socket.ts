@@ -14,7 +14,10 @@ import { startLockWithin } from "./start-lock.ts";
 export interface MasterSocket extends AsyncDisposable {
   readonly path: string;
   readonly startedAt: string;
-  /** Takes the socket away, so that a next daemon can open it; connections that exist go on. Doing it twice is fine. */
+  /**
+   * Takes the socket away, so that a next daemon can open it, and the file beside it, by whose absence others know that this
+   * is no crash. Connections that exist go on. Doing it twice is fine.
+   */
   stopAccepting(): Promise<void>;
 }
 
@@ -162,18 +165,17 @@ class OpenSocket implements MasterSocket {
   }
 
   stopAccepting(): Promise<void> {
+    const { places, server, identity, masterFile, content } = this.#parts;
     this.#stopped ??= this.#underLock(() => {
-      if (this.#parts.identity !== undefined) removeIfSame(this.path, this.#parts.identity);
-      this.#parts.server.close();
+      if (masterFile !== undefined) removeIfSame(places.masterFile, masterFile, content);
+      if (identity !== undefined) removeIfSame(this.path, identity);
+      server.close();
     });
     return this.#stopped;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stopAccepting();
-    const { places, masterFile, content } = this.#parts;
-    if (masterFile === undefined) return;
-    await this.#underLock(() => removeIfSame(places.masterFile, masterFile, content));
   }
 
   /** The files are compared before they go, so a lock that nobody frees does not keep a daemon from ending. */

@@ -173,12 +173,10 @@ export class Journal implements SessionLog {
     return this.#writeLine({ type: "decision", ...ticket });
   }
 
-  /** With a position, names a place for `resumable`. */
   get run(): string {
     return this.#open().state.runs.at(-1)?.run ?? this.#host.run;
   }
 
-  /** Whether a client that saw everything before `position`, in that run, can go on from there. */
   resumable(run: string, position: number): boolean {
     const { state, pending } = this.#open();
     if (!Number.isSafeInteger(position) || position < state.start || position > pending.end) return false;

@@ -16,6 +16,7 @@ import { restore } from "./restore.ts";
 import { samePlace } from "./list-sessions.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
+import type { SessionLog } from "./session-log.ts";
 
 type Manner = "load" | "resume";
 
@@ -31,8 +32,9 @@ export async function attachSession(
   if (sessionId === undefined) {
     return client.refuse(id, { code: INVALID_PARAMS, message: '"sessionId" is missing or is no string.' });
   }
+  const after = manner === "resume" ? placeIn(frame) : undefined;
   const known = router.sessions.get(sessionId);
-  if (known) return await joinKnown(router, client, { session: known, id, manner, frame });
+  if (known) return await joinKnown(router, client, { session: known, id, manner, after, frame });
   if (client.identity.role === "observer" || client.identity.agent === undefined) {
     return client.refuse(id, unknownSession(sessionId));
   }
@@ -42,7 +44,7 @@ export async function attachSession(
   if (!acquired.ok) return client.refuse(id, acquired.error);
   if (client.closed) return;
   const meanwhile = router.sessions.get(sessionId);
-  if (meanwhile) return await joinKnown(router, client, { session: meanwhile, id, manner, frame });
+  if (meanwhile) return await joinKnown(router, client, { session: meanwhile, id, manner, after, frame });
   openInAgent(router, client, { frame, manner, link: acquired.link, place: checked.params });
 }
 
@@ -52,10 +54,17 @@ const unknownSession = (sessionId: string): RpcError =>
     `There is no session ${JSON.stringify(sessionId.slice(0, 200))} here. List the sessions with session/list.`,
   );
 
+/** How far in a session's log a client has come, in which run of the daemon. */
+interface Place {
+  readonly run: unknown;
+  readonly position: unknown;
+}
+
 interface Join {
   readonly session: Session;
   readonly id: string;
   readonly manner: Manner;
+  readonly after: Place | undefined;
   readonly frame: Envelope;
 }
 
@@ -88,24 +97,45 @@ async function joinKnown(router: Router, client: ClientConnection, join: Join): 
   } else joinLive(router, client, join);
 }
 
-/** The attach happens at one position: what was before comes first (load only), then the answer, then the rest. */
-function joinLive(router: Router, client: ClientConnection, { session, id, manner }: Join): void {
+/**
+ * The attach happens at one position: what was before comes first (of a load, and of a resume that says what the client has
+ * seen already), then the answer, then the rest.
+ */
+function joinLive(router: Router, client: ClientConnection, { session, id, manner, after }: Join): void {
   if (client.closed) return;
   router.updates.flush();
   if (session.attachments.has(client)) router.detach(client, session);
   const mark = session.log.end;
-  router.attach(client, session, manner === "load" ? session.log.start : mark);
+  const from = manner === "load" ? session.log.start : after && seenUntil(session.log, after);
+  router.attach(client, session, from ?? mark);
   const attachment = session.attachments.get(client)!;
   attachment.gated = false;
+  client.outbox.begin(attachment, mark);
   client.respond(id, attachResult(session), attachment, mark);
-  if (manner === "resume") {
+  // Whoever gets the frames themselves needs no latest ones.
+  if (from === undefined) {
     for (const kind of SNAPSHOT_KINDS) {
-      const frame = session.snapshot(kind);
-      if (frame) client.outbox.send(session.outward(frame) ?? frame, attachment, mark);
+      const latest = session.snapshot(kind);
+      if (latest) client.outbox.send(attachment.aside(session.outward(latest) ?? latest, mark), attachment, mark);
     }
   }
   client.outbox.pump();
   router.controllerReady(client, session);
+}
+
+/** `_meta["acp-master"].after` of a resume. */
+function placeIn({ bytes, params }: Envelope): Place | undefined {
+  const { _meta: meta } = asRecord(parseFrame(bytes, params.start, params.end));
+  const { after } = asRecord(asRecord(meta)["acp-master"]);
+  if (after === undefined) return undefined;
+  const { run, position } = asRecord(after);
+  return { run, position };
+}
+
+/** The log's beginning where what the client saw is not what was kept. */
+function seenUntil(log: SessionLog, { run, position }: Place): number {
+  const isKept = typeof run === "string" && typeof position === "number" && log.resumable(run, position);
+  return isKept ? position : log.start;
 }
 
 interface Opening {
@@ -181,6 +211,7 @@ function openInAgent(router: Router, client: ClientConnection, opening: Opening)
           client.refuse(id, goneMeanwhile(link));
           return end(goneMeanwhile(link));
         }
+        client.outbox.begin(attachment, mark);
         client.relayAnswer(id, openedFrame(session, id, kept), session.attachments.get(client), mark);
         client.outbox.open(attachment);
         router.sessionOpened(session);

@@ -1,14 +1,21 @@
 // One client on one session: a cursor on the session's log. It knows what this client must not see.
 
 import { Envelope, FrameSplitter, peek } from "@acp-master/wire";
+import { PositionMarks } from "./position-marks.ts";
+import type { ClientIdentity } from "./client-connection.ts";
 import type { SessionLog } from "./session-log.ts";
 import { updateKind } from "./update-kind.ts";
 
 /** How a session's frames differ for its clients. */
 export interface AttachedSession {
+  readonly sessionId: string;
   readonly log: SessionLog;
   /** Some frame needs a capability that not every client announces. */
   readonly hasOptionalKinds: boolean;
+  /** Some frame belongs to a session under this one. */
+  readonly hasChildren: boolean;
+  /** Of the frames before it, which are of former runs, neither is known. */
+  readonly formerUntil: number;
   /** Where what the agent wrote differs from what clients see; undefined: nowhere. */
   outward(frame: Buffer): Buffer | undefined;
   /** Whether it differs in any of these frames. */
@@ -27,19 +34,20 @@ export class Attachment {
   /** What came meanwhile besides the log, in order. */
   held: { readonly bytes: Buffer; readonly position: number }[] = [];
   readonly #announced: ReadonlySet<string>;
+  readonly #marks: PositionMarks | undefined;
   /** Ranges of the log that this client wrote itself and must not see again. */
   #own: { from: number; to: number }[] = [];
 
   constructor(
     session: AttachedSession,
-    role: "controller" | "observer",
+    client: Pick<ClientIdentity, "role" | "positions" | "capabilities">,
     cursor: number,
-    announced: ReadonlySet<string>,
   ) {
     this.session = session;
-    this.role = role;
+    this.role = client.role;
     this.cursor = cursor;
-    this.#announced = announced;
+    this.#announced = client.capabilities.updates;
+    this.#marks = client.positions ? new PositionMarks(session.sessionId, session.log) : undefined;
   }
 
   get lag(): number {
@@ -48,36 +56,72 @@ export class Attachment {
 
   /** This client caused the frames in [from, to): the others see them, it does not. */
   skip(from: number, to: number): void {
-    if (this.cursor === from) this.cursor = to;
+    // With marks it is told, when they are appended, that it is behind them.
+    if (this.cursor === from && this.#marks === undefined) this.cursor = to;
     else this.#own.push({ from, to });
   }
 
-  get #filters(): boolean {
-    return this.session.hasOptionalKinds && this.#announced.size < 4;
+  /** Where the client then is, for a line ahead of the answer that attaches it; undefined: it does not ask for that. */
+  beginsAt(position: number): { readonly mark: Buffer; readonly left: () => void } | undefined {
+    const marks = this.#marks;
+    return marks && { mark: marks.at(position), left: () => marks.left(position) };
+  }
+
+  /** A frame that is not taken from the log, as it leaves at `position`. */
+  aside(frame: Buffer, position: number): Buffer {
+    return this.#marks?.aside(frame, position) ?? frame;
+  }
+
+  /** Whether these frames of the log, at `position`, can go out as they are. */
+  #isPlain(frames: Buffer, position: number): boolean {
+    const { session } = this;
+    if (this.#own.length > 0) return false;
+    const former = position < session.formerUntil;
+    if (this.#marks && (former || session.hasChildren)) return false;
+    return !this.#filters(former) && !session.rewritesOutward(frames);
+  }
+
+  #filters(former: boolean): boolean {
+    return (this.session.hasOptionalKinds || former) && this.#announced.size < 4;
   }
 
   /** What this client gets of `frames`, which stand at `position` in the log. */
   render(frames: Buffer, position: number): Buffer {
-    if (this.#own.length === 0 && !this.#filters && !this.session.rewritesOutward(frames)) return frames;
+    const marks = this.#marks;
+    if (this.#isPlain(frames, position)) {
+      const mark = marks?.reach(position);
+      marks?.counted(frames.length);
+      return mark && mark.length > 0 ? Buffer.concat([mark, frames]) : frames;
+    }
     const kept: Buffer[] = [];
     const envelope = new Envelope();
-    const filters = this.#filters;
+    const former = position < this.session.formerUntil;
+    const filters = this.#filters(former);
+    const mayBeOfChild = former || this.session.hasChildren;
     const splitter = new FrameSplitter(Number.MAX_SAFE_INTEGER, {
       frame: (bytes, start, end) => {
         if (this.#isOwn(position + start)) return;
+        if (filters || mayBeOfChild) peek(bytes, start, end, envelope);
+        const ofChild = mayBeOfChild && this.session.isOfChild(envelope);
         if (filters) {
-          peek(bytes, start, end, envelope);
           const needs = updateKind(bytes, envelope.sessionUpdate).needs;
           if (needs !== undefined && !this.#announced.has(needs)) return;
-          if (!this.#announced.has("subagents") && this.session.isOfChild(envelope)) return;
+          if (ofChild && !this.#announced.has("subagents")) return;
         }
         const frame = bytes.subarray(start, end + 1);
-        kept.push(this.session.outward(frame) ?? frame);
+        const outward = this.session.outward(frame) ?? frame;
+        if (marks && !ofChild && outward.length === frame.length) {
+          kept.push(marks.reach(position + start));
+          marks.counted(frame.length);
+        } else if (marks) kept.push(marks.frame(position + start, position + end + 1));
+        kept.push(outward);
       },
       tooLong: () => {},
     });
     splitter.push(frames);
-    this.#own = this.#own.filter((range) => range.to > position + frames.length);
+    const end = position + frames.length;
+    if (marks) kept.push(marks.reach(end));
+    this.#own = this.#own.filter((range) => range.to > end);
     return Buffer.concat(kept);
   }
 

@@ -50,6 +50,8 @@ export interface ClientIdentity {
   readonly events: boolean;
   /** It is told of what it did itself like everybody else: for programs that show one session to several people. */
   readonly echo: boolean;
+  /** Is told where in the logs of its sessions it is. */
+  readonly positions: boolean;
   readonly capabilities: ClientCapabilities;
 }
 
@@ -66,6 +68,7 @@ const ANONYMOUS: ClientIdentity = {
   agent: undefined,
   events: false,
   echo: false,
+  positions: false,
   capabilities: clientCapabilities({}),
 };
 
@@ -245,12 +248,12 @@ export class ClientConnection {
     this.#endInput();
   }
 
-  /** Resolves when the socket is closed and all that was written has left; bounded. */
-  async closeAndFlush(): Promise<void> {
+  /** As `drop`. Resolves when the socket is closed and all that was written has left; bounded. */
+  async dropAndFlush(reason: string): Promise<void> {
     const closed = this.#socket.destroyed
       ? Promise.resolve()
       : new Promise<void>((resolve) => this.#socket.once("close", () => resolve()));
-    this.close();
+    this.drop(reason);
     // The peer may keep its side open; once ours is flushed nothing is owed to it.
     if (this.#socket.writableFinished) this.#socket.destroy();
     else this.#socket.once("finish", () => this.#socket.destroy());

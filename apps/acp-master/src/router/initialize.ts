@@ -59,7 +59,7 @@ function readIdentity(router: Router, frame: Envelope): Read {
     const message = `This program is acp-master ${JSON.stringify(theirVersion)}, the running daemon is ${VERSION}. Run "acp-master restart" with the newer one.`;
     return { ok: false, error: fault("version_mismatch", message, { daemon: VERSION, client: theirVersion }) };
   }
-  const { role, agent, events, echo } = ours;
+  const { role, agent, events, echo, positions } = ours;
   if (role !== undefined && role !== "controller" && role !== "observer") {
     return { ok: false, error: { code: INVALID_PARAMS, message: 'The role is "controller" or "observer".' } };
   }
@@ -75,6 +75,7 @@ function readIdentity(router: Router, frame: Envelope): Read {
       agent: agent === null ? undefined : (agent ?? router.config.defaultAgent),
       events: events === true,
       echo: echo === true,
+      positions: positions === true,
       capabilities: clientCapabilities(
         params["clientCapabilities"],
         memberOf(spanBytes(frame.bytes, frame.params), "clientCapabilities"),

@@ -171,6 +171,7 @@ function created(
   router.permissions.whenPresetsKnown(session, () => {
     if (session.state === "closed") return client.refuse(id, goneMeanwhile(link));
     const attachment = session.attachments.get(client);
+    if (attachment) client.outbox.begin(attachment, attachment.cursor);
     client.relayAnswer(id, openedFrame(session, id, kept));
     if (attachment) client.outbox.open(attachment);
     router.sessionOpened(session);

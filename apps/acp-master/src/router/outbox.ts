@@ -56,6 +56,12 @@ export class Outbox {
     if (attachment.held.length > MAX_ENTRIES) this.#overflow(`${attachment.held.length} notices of a new session`);
   }
 
+  /** Ahead of the answer that attaches: where in the log the client then is, if it asked to be told. */
+  begin(attachment: Attachment, position: number): void {
+    const begins = attachment.beginsAt(position);
+    if (begins) this.send(begins.mark, attachment, position, begins.left);
+  }
+
   /** The answer that attaches is on its way: the session's frames follow. */
   open(attachment: Attachment): void {
     attachment.gated = false;

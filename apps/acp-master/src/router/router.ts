@@ -25,6 +25,7 @@ import { Parking } from "./park.ts";
 import { Permissions } from "./permissions.ts";
 import { GiveUp } from "./give-up.ts";
 import { answerCancelled, cancelTurn, endTurns, failTurn } from "./prompts.ts";
+import { json } from "./message.ts";
 import type { RouterSettings } from "./router-settings.ts";
 import { settleFormerTickets } from "./former-tickets.ts";
 import type { Session, SessionOwner } from "./session.ts";
@@ -160,7 +161,11 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     this.permissions.sessionEnded(session, change);
     endTurns(session);
     this.endTerminals(session);
-    for (const client of session.attachments.keys()) this.detach(client, session);
+    for (const client of session.attachments.keys()) {
+      this.detach(client, session);
+      // It must not look for the session after a restart.
+      if (client.identity.positions) client.notify("_acp-master/detached", json({ sessionId: session.sessionId }));
+    }
     this.leaveLane(session);
     session.state = "closed";
     const link = session.route;
@@ -349,16 +354,11 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     this.stopping = true;
     this.parking[Symbol.dispose]();
     this.permissions.tickets.stopping();
-    const notice = Buffer.from(JSON.stringify({ reason }));
     this.events.send({ type: "closing", reason });
     await this.pool.stop();
     await this.permissions[Symbol.asyncDispose]();
     await this.host[Symbol.asyncDispose]();
-    const closed = Array.from(this.clients, (client) => {
-      client.notify("_acp-master/closing", notice);
-      return client.closeAndFlush();
-    });
-    await Promise.all(closed);
+    await Promise.all(Array.from(this.clients, (client) => client.dropAndFlush(reason)));
   }
 
   reconfigure(config: RouterSettings["config"]): void {

@@ -7,6 +7,10 @@ export interface SessionLog {
   readonly start: number;
   /** Position behind the last frame. */
   readonly end: number;
+  /** With a position, names a place for `resumable`. It changes when a daemon begins to append. */
+  readonly run: string;
+  /** Whether a client that saw everything before `position`, in that run, can go on from there. */
+  resumable(run: string, position: number): boolean;
   /** Takes a copy. `frames` is one or more whole frames, LF included. Returns the new end. */
   append(frames: Buffer): number;
   /** The frames from `from` (a frame boundary) on: at least one append, then whole appends up to `maxBytes` or `to`. */

@@ -1,6 +1,6 @@
 // One session: who it is, where it runs now, who looks on, what they saw. It outlives its clients and its process.
 
-import { appendElement, type Edit, type Envelope, readString, type Span, splice } from "@acp-master/wire";
+import { appendElement, type Edit, type Envelope, readString, type Span, spanEquals, splice } from "@acp-master/wire";
 import type { Preset } from "@acp-master/permission-core";
 import type { SnapshotKind } from "../journal/index-lines.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -105,6 +105,8 @@ export class Session implements AttachedSession {
   preset: string;
   hasOptionalKinds = false;
   hasChildren = false;
+  /** Frames of the log before it may be of former runs; how far those go is looked at when the first client attaches. */
+  formerUntil = Number.POSITIVE_INFINITY;
   /** What clients see in place of the agent's ids, where that differs. */
   readonly #names = new Map<string, Buffer>();
   /** Whether the approvals option is shown in every list of options; undefined until the session's first answer. */
@@ -209,7 +211,8 @@ export class Session implements AttachedSession {
   }
 
   attach(client: ClientConnection, from: number): Attachment {
-    const attachment = new Attachment(this, client.identity.role, from, client.identity.capabilities.updates);
+    this.formerUntil = Math.min(this.formerUntil, this.log.end);
+    const attachment = new Attachment(this, client.identity, from);
     this.attachments.set(client, attachment);
     client.outbox.attachments.add(attachment);
     return attachment;
@@ -251,8 +254,8 @@ export class Session implements AttachedSession {
     if (agentId !== sessionId) this.#names.set(agentId, json(sessionId));
   }
 
-  isOfChild(envelope: Envelope): boolean {
-    return this.hasChildren && readString(envelope.bytes, envelope.sessionId) !== this.agentId;
+  isOfChild({ bytes, sessionId }: Envelope): boolean {
+    return !spanEquals(bytes, sessionId, this.agentIdBytes) && readString(bytes, sessionId) !== this.agentId;
   }
 
   /** Ids of tool calls mean nothing to another process. */

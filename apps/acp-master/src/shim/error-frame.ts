@@ -2,23 +2,12 @@
 import { fault, type RpcError } from "../protocol/reasons.ts";
 
 /** `id` is the raw JSON value. */
-export function errorFrame(id: Buffer, error: RpcError | UnreachableError): Buffer {
+export function errorFrame(id: Buffer, error: RpcError): Buffer {
   return Buffer.concat([
     Buffer.from('{"jsonrpc":"2.0","id":'),
     id,
     Buffer.from(`,"error":${JSON.stringify(error)}}\n`),
   ]);
-}
-
-export interface UnreachableError {
-  readonly code: number;
-  readonly message: string;
-  readonly data: { readonly reason: "no_daemon" };
-}
-
-/** There is no master that could give a reason of its own. */
-export function unreachable(message: string): UnreachableError {
-  return { code: -32065, message, data: { reason: "no_daemon" } };
 }
 
 /** `closed`: why the daemon, which still runs, has closed this connection. */
@@ -29,6 +18,6 @@ export function lostDaemon(closed?: string): RpcError {
   }
   return fault(
     "daemon_restarted",
-    "The acp-master daemon ended before it answered. Connect again and load the session: what it did until then is kept.",
+    "The acp-master daemon ended before it answered. What it did until then is kept; send the request again if it is still wanted.",
   );
 }

@@ -24,6 +24,7 @@ export function introduced(envelope: Envelope, introduction: Introduction): Buff
     // An observer's shim stays one, whatever the editor says; a controller's shim may be used as an observer.
     role: introduction.role === "observer" ? "observer" : (asked.role ?? introduction.role),
     version: introduction.version,
+    positions: true,
   };
   const ours = Buffer.from(JSON.stringify(value));
   if (!isObjectAt(bytes, paramsMeta.start)) {

@@ -1,9 +1,10 @@
 // Says to an editor that there is no daemon: an error under the id of its first request, a line on standard error. It tries nothing again.
 import { Envelope, FrameReader, FrameWriter, peek, spanBytes } from "@acp-master/wire";
+import { fault } from "../protocol/reasons.ts";
 import type { EditorStdio } from "./editor-stdio.ts";
-import { errorFrame, unreachable } from "./error-frame.ts";
+import { errorFrame } from "./error-frame.ts";
 import { delivered } from "./delivered.ts";
-import { longestFrame } from "./relay.ts";
+import { longestFrame } from "./longest-frame.ts";
 
 /** An editor that asks nothing gets no more than the line. */
 const patienceMs = 10_000;
@@ -21,7 +22,7 @@ export async function refuse(stdio: EditorStdio, message: string, exitCode: numb
       frame(bytes, start, end) {
         peek(bytes, start, end, envelope);
         if (envelope.id.start === -1 || envelope.method.start === -1) return;
-        writer.write(errorFrame(spanBytes(bytes, envelope.id), unreachable(message)));
+        writer.write(errorFrame(spanBytes(bytes, envelope.id), fault("no_daemon", message)));
         answered = true;
       },
       chunkEnd() {

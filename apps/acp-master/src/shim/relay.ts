@@ -1,172 +1,276 @@
-// Carries frames between an editor and the daemon, with back-pressure both ways. It changes `initialize` only, and keeps ids, no content.
+// Carries frames between an editor and the daemon, with back-pressure both ways, and goes on with the next daemon where one
+// ends. It changes `initialize` only.
 import type { Socket } from "node:net";
-import { Envelope, FrameReader, FrameWriter, parseFrame, peek, spanBytes, stringEquals } from "@acp-master/wire";
+import { setTimeout as pause } from "node:timers/promises";
+import { Envelope, FrameReader, FrameWriter, peek, readString, spanBytes } from "@acp-master/wire";
+import { visibleLine } from "../display/untrusted-text.ts";
+import { fault, type RpcError } from "../protocol/reasons.ts";
+import { Conversation } from "./conversation.ts";
+import { DaemonConnection } from "./daemon-connection.ts";
 import { delivered } from "./delivered.ts";
 import type { EditorStdio } from "./editor-stdio.ts";
+import type { ReachedDaemon } from "./ensure-daemon.ts";
 import { errorFrame, lostDaemon } from "./error-frame.ts";
 import { FrameRun } from "./frame-run.ts";
+import { HeldInput } from "./held-input.ts";
+import { intentOf } from "./intent.ts";
 import { asksForEvents, introduced, type Introduction } from "./introduction.ts";
+import { longestFrame } from "./longest-frame.ts";
+import { closingReason, ownNotification } from "./own-notification.ts";
 import { ParentWatch } from "./parent-watch.ts";
-import { Unanswered } from "./unanswered.ts";
-
-/** Above what the daemon can be configured to take: the daemon's limit is the one that is met and explained. */
-export const longestFrame = 300 * 1024 * 1024;
+import { Resumption } from "./resumption.ts";
 
 /** How long an editor that has said nothing yet may take for its first request. */
 const patienceMs = 10_000;
 
-const initialize = Buffer.from("initialize");
-const ownPrefix = Buffer.from('"_acp-master/');
-const closing = Buffer.from("_acp-master/closing");
+/** Daemons that end again and again before they did anything are not waited for for ever. */
+const mostLosses = 5;
+const firstPauseMs = 100;
+
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Takes over the connection. Resolves to the exit code when nothing is left to deliver. */
-export async function relay(stdio: EditorStdio, connection: Socket, introduction: Introduction): Promise<number> {
-  return await new Relay(stdio, connection, introduction).over;
+export interface RelayOptions {
+  readonly introduction: Introduction;
+  /** `announced`: somebody restarts the daemon. */
+  nextDaemon(announced: boolean): Promise<ReachedDaemon>;
 }
+
+/** Takes over the connection. Resolves to the exit code when nothing is left to deliver. */
+export async function relay(stdio: EditorStdio, connection: Socket, options: RelayOptions): Promise<number> {
+  return await new Relay(stdio, connection, options).over;
+}
+
+/** `holding`: the daemon ends, is gone, or does not know the sessions yet. `refusing`: there will be none. */
+type Phase = "relaying" | "holding" | "refusing" | "over";
 
 class Relay {
   readonly over: Promise<number>;
   readonly #stdio: EditorStdio;
-  readonly #connection: Socket;
-  readonly #introduction: Introduction;
+  readonly #options: RelayOptions;
   readonly #envelope = new Envelope();
-  readonly #unanswered = new Unanswered();
+  readonly #conversation = new Conversation((sessionId) => this.#startsOver(sessionId));
+  readonly #held = new HeldInput();
   readonly #toEditor: FrameWriter;
-  readonly #toMaster: FrameWriter;
   readonly #editorRun: FrameRun;
-  readonly #masterRun: FrameRun;
   readonly #fromEditor: FrameReader;
-  readonly #fromMaster: FrameReader;
   readonly #parent = new ParentWatch(() => this.#endNow(0));
   /** Aborted when nobody is there any more to deliver to. */
   readonly #nobody = new AbortController();
   #resolve: (exitCode: number) => void = () => {};
+  #phase: Phase = "holding";
+  #daemon: DaemonConnection | undefined;
+  #resumption: Resumption | undefined;
+  /** In a row, of daemons that did nothing. */
+  #losses = 0;
   #editorSpoke = false;
   #editorEnded = false;
-  /** There is no daemon any more, and the editor's first requests are still to come. */
-  #refusing = false;
-  #ending = false;
   #events = false;
-  #closingReason: string | undefined;
+  /** While refusing: what with. */
+  #refusal: { readonly error: RpcError; readonly exitCode: number } | undefined;
   #patience: NodeJS.Timeout | undefined;
 
-  constructor(stdio: EditorStdio, connection: Socket, introduction: Introduction) {
+  constructor(stdio: EditorStdio, connection: Socket, options: RelayOptions) {
     this.#stdio = stdio;
-    this.#connection = connection;
-    this.#introduction = introduction;
+    this.#options = options;
     this.over = new Promise((resolve) => {
       this.#resolve = resolve;
     });
     this.#toEditor = new FrameWriter(stdio.output, {
-      onDrain: () => this.#fromMaster.resume(),
+      onDrain: () => this.#daemon?.resume(),
       onError: () => this.#endNow(0),
     });
-    this.#toMaster = new FrameWriter(connection, { onDrain: () => this.#fromEditor.resume() });
     this.#editorRun = new FrameRun(this.#toEditor);
-    this.#masterRun = new FrameRun(this.#toMaster);
     this.#fromEditor = new FrameReader(stdio.input, longestFrame, {
       frame: (bytes, start, end) => this.#editorFrame(bytes, start, end),
       chunkEnd: () => {
-        this.#masterRun.flush();
-        if (this.#refusing && this.#editorSpoke) void this.#end(1, undefined);
-        else if (this.#toMaster.congested) this.#fromEditor.pause();
+        this.#daemon?.run.flush();
+        if (this.#refusal !== undefined && this.#editorSpoke) void this.#end(this.#refusal.exitCode, undefined);
+        else if (this.#held.full || this.#daemon?.writer.congested === true) this.#fromEditor.pause();
       },
       tooLong: () => void this.#end(1, "The editor sent a message that no daemon would take; it is cut off."),
       ended: () => this.#editorIsDone(),
     });
-    this.#fromMaster = new FrameReader(connection, longestFrame, {
-      frame: (bytes, start, end) => this.#masterFrame(bytes, start, end),
-      chunkEnd: () => {
-        this.#editorRun.flush();
-        if (this.#toEditor.congested) this.#fromMaster.pause();
-      },
-      tooLong: () => void this.#end(1, "The daemon sent a message that is too long; run: acp-master doctor"),
-      ended: () => void this.#masterIsGone(),
-    });
     for (const signal of signals) process.on(signal, this.#interrupted);
+    this.#use(connection);
   }
 
   readonly #interrupted = (): void => this.#endNow(130);
 
+  // -- the editor
+
   #editorFrame(bytes: Buffer, start: number, end: number): void {
-    if (this.#ending) return;
+    if (this.#phase === "over") return;
     const envelope = this.#envelope;
     peek(bytes, start, end, envelope);
     this.#editorSpoke = true;
-    if (this.#refusing) {
-      if (envelope.kind === "request") this.#toEditor.write(errorFrame(spanBytes(bytes, envelope.id), lostDaemon()));
-      return;
+    if (envelope.kind === "response") {
+      if (this.#conversation.answers(envelope)) this.#daemon?.run.add(bytes, start, end);
+    } else if (this.#phase === "relaying") {
+      if (envelope.kind === "request") this.#handOn(envelope);
+      else this.#daemon?.run.add(bytes, start, end);
+    } else if (this.#refusal !== undefined) {
+      this.#refuse(envelope, this.#refusal.error);
+    } else {
+      this.#held.hold(envelope);
     }
-    if (envelope.kind === "request") {
-      this.#unanswered.add(bytes, envelope.id);
-      if (stringEquals(bytes, envelope.method, initialize)) {
-        this.#events = asksForEvents(envelope);
-        const frame = introduced(envelope, this.#introduction);
-        if (frame !== undefined) {
-          this.#masterRun.flush();
-          this.#toMaster.write(frame);
-          return;
-        }
-      }
-    }
-    this.#masterRun.add(bytes, start, end);
   }
 
-  #masterFrame(bytes: Buffer, start: number, end: number): void {
-    if (this.#ending) return;
-    const envelope = this.#envelope;
-    peek(bytes, start, end, envelope);
-    if (envelope.kind === "response") {
-      this.#unanswered.answered(bytes, envelope.id);
-    } else if (envelope.kind === "notification" && startsWith(bytes, envelope.method.start, ownPrefix)) {
-      const closes = stringEquals(bytes, envelope.method, closing);
-      if (closes) this.#closingReason = reasonOf(bytes, start, end);
-      if (closes || !this.#events) return;
+  #handOn(envelope: Envelope): void {
+    const intent = intentOf(envelope);
+    const { bytes, start, end } = envelope;
+    if (intent?.what === "initialize") {
+      this.#events = asksForEvents(envelope);
+      const frame = introduced(envelope, this.#options.introduction);
+      if (frame !== undefined) {
+        // As the next daemon will get it too.
+        peek(frame, 0, frame.length - 1, envelope);
+        this.#conversation.asks(envelope, intentOf(envelope));
+        this.#daemon?.run.flush();
+        this.#daemon?.writer.write(frame);
+        return;
+      }
     }
-    this.#editorRun.add(bytes, start, end);
+    this.#conversation.asks(envelope, intent);
+    this.#daemon?.run.add(bytes, start, end);
+  }
+
+  #refuse({ kind, bytes, id }: Envelope, error: RpcError): void {
+    if (kind === "request") this.#toEditor.write(errorFrame(spanBytes(bytes, id), error));
   }
 
   /** The daemon still delivers what is due, then ends the connection. */
   #editorIsDone(): void {
     this.#editorEnded = true;
     if (this.#parent.isGone) this.#endNow(0);
-    else if (this.#refusing) void this.#end(1, undefined);
-    else this.#toMaster.end();
+    else if (this.#refusal !== undefined) void this.#end(this.#refusal.exitCode, undefined);
+    else if (this.#daemon !== undefined && this.#resumption === undefined) this.#daemon.writer.end();
+    else if (!this.#held.hasRequests) void this.#end(0, undefined);
   }
 
-  async #masterIsGone(): Promise<void> {
-    if (this.#ending || this.#refusing) return;
-    if (!this.#editorSpoke && !this.#editorEnded) return this.#refuseFirst();
-    const lost = this.#unanswered.take();
-    const closedFor = this.#closedFor;
-    for (const id of lost) this.#toEditor.write(errorFrame(id, lostDaemon(closedFor)));
-    if (this.#editorEnded && lost.length === 0) await this.#end(0, undefined);
-    else await this.#end(1, this.#whyGone());
+  // -- the daemon
+
+  #use(connection: Socket): void {
+    const daemon = new DaemonConnection(connection, {
+      frame: (bytes, start, end) => this.#daemonFrame(daemon, bytes, start, end),
+      chunkEnd: () => {
+        this.#editorRun.flush();
+        if (this.#toEditor.congested) daemon.pause();
+      },
+      tooLong: () => void this.#end(1, "The daemon sent a message that is too long; run: acp-master doctor"),
+      drained: () => this.#readOn(),
+      lost: () => this.#lost(daemon),
+    });
+    this.#daemon = daemon;
+    const { introduced: known, sessions } = this.#conversation;
+    if (known === undefined) return this.#goOn(daemon);
+    const write = (frame: Buffer): void => daemon.writer.write(frame);
+    this.#resumption = new Resumption(known, sessions, write, (problem) => {
+      this.#resumption = undefined;
+      if (problem !== undefined) return this.#fail(restarted(`This editor's sessions cannot go on: ${problem}`));
+      this.#stdio.say("The next daemon runs, and the sessions go on.");
+      this.#losses = 0;
+      if (daemon.closing === undefined) this.#goOn(daemon);
+    });
   }
 
-  /** An editor that has just been started waits for the answer to its first request. */
-  #refuseFirst(): void {
-    this.#refusing = true;
-    this.#stdio.say(this.#whyGone());
-    this.#patience = setTimeout(() => void this.#end(1, undefined), patienceMs);
+  /** What the editor said meanwhile comes first. */
+  #goOn(daemon: DaemonConnection): void {
+    this.#phase = "relaying";
+    for (const frame of this.#held.take()) this.#editorFrame(frame, 0, frame.length - 1);
+    daemon.run.flush();
+    if (this.#editorEnded) daemon.writer.end();
+    else this.#readOn();
   }
 
-  /** What the daemon had against this connection; it itself goes on. */
-  get #closedFor(): string | undefined {
-    return this.#closingReason === "stop" || this.#closingReason === "restart" ? undefined : this.#closingReason;
+  #readOn(): void {
+    if (!this.#held.full) this.#fromEditor.resume();
   }
 
-  #whyGone(): string {
-    if (this.#closedFor !== undefined) return `The daemon closed this connection: ${this.#closedFor}.`;
-    switch (this.#closingReason) {
-      case "stop":
-        return "The daemon was stopped. The next connect starts it again.";
-      case "restart":
-        return "The daemon restarts. Connect again and load the session.";
-      default:
-        return "The connection to the daemon ended. Connect again and load the session; acp-master logs may say why.";
+  #daemonFrame(daemon: DaemonConnection, bytes: Buffer, start: number, end: number): void {
+    if (this.#phase === "over") return;
+    const envelope = this.#envelope;
+    peek(bytes, start, end, envelope);
+    if (this.#resumption?.takes(envelope) === true) return;
+    if (this.#phase === "relaying") this.#losses = 0;
+    const own = ownNotification(envelope);
+    if (own === "closing") {
+      daemon.closing = closingReason(envelope);
+      if (daemon.closing === "restart") this.#phase = "holding";
+    } else if (own === "position") {
+      this.#conversation.sessions.told(envelope);
+    } else if (own === "detached") {
+      this.#conversation.sessions.ended(readString(bytes, envelope.sessionId) ?? "");
+    } else if (own === undefined || this.#events) {
+      this.#conversation.hears(envelope);
+      this.#editorRun.add(bytes, start, end);
     }
+  }
+
+  #lost({ closing }: DaemonConnection): void {
+    if (this.#phase === "over") return;
+    this.#daemon = undefined;
+    this.#resumption?.[Symbol.dispose]();
+    this.#resumption = undefined;
+    this.#phase = "holding";
+    const isRestart = closing === "restart";
+    const why = whyGone(closing);
+    const { frames, unanswered } = this.#conversation.lost(
+      lostDaemon(isRestart || closing === "stop" ? undefined : closing),
+    );
+    for (const frame of frames) this.#toEditor.write(frame);
+    if (this.#editorEnded && !this.#held.hasRequests) {
+      return void (unanswered === 0 ? this.#end(0, undefined) : this.#end(1, why));
+    }
+    if (closing !== undefined && !isRestart) return this.#fail(restarted(why));
+    // Without an answer to its first request an editor does not go on.
+    if (this.#editorSpoke && this.#conversation.introduced === undefined) return this.#fail(lostDaemon());
+    if (this.#conversation.sessions.incomplete) {
+      return this.#fail(restarted(`${why} It had more sessions of this editor than can be resumed; load them again.`));
+    }
+    this.#readOn();
+    if (this.#losses === 0) this.#stdio.say(`${why} This editor goes on with the next one.`);
+    this.#losses += 1;
+    void this.#reconnect(isRestart);
+  }
+
+  async #reconnect(announced: boolean): Promise<void> {
+    if (this.#losses > mostLosses) {
+      const message = `The daemon ended before it answered, ${this.#losses} times in a row. Try: acp-master logs`;
+      return this.#fail(restarted(message));
+    }
+    if (this.#losses > 1) await pause(firstPauseMs * 2 ** (this.#losses - 2));
+    const reached = await this.#options.nextDaemon(announced);
+    if (this.#phase !== "holding") {
+      if (reached.ok) reached.connection.destroy();
+    } else if (reached.ok) {
+      this.#use(reached.connection);
+    } else {
+      this.#fail(fault("no_daemon", reached.message), reached.reason === "no_daemon" ? 3 : 1);
+    }
+  }
+
+  #startsOver(sessionId: string): void {
+    const name = visibleLine(sessionId).slice(0, 100);
+    this.#stdio.say(`Session ${name} is shown from its beginning again: its end was lost with the daemon.`);
+  }
+
+  // -- the end
+
+  /** Nothing more can be handed on. An editor that has just been started waits for the answer to its first request. */
+  #fail(error: RpcError, exitCode = 1): void {
+    if (this.#phase === "over") return;
+    if (!this.#editorSpoke && !this.#editorEnded) {
+      this.#phase = "refusing";
+      this.#refusal = { error, exitCode };
+      this.#stdio.say(error.message);
+      this.#patience = setTimeout(() => void this.#end(exitCode, undefined), patienceMs);
+      return;
+    }
+    for (const frame of this.#held.take()) {
+      peek(frame, 0, frame.length - 1, this.#envelope);
+      this.#refuse(this.#envelope, error);
+    }
+    void this.#end(exitCode, error.message);
   }
 
   #endNow(exitCode: number): void {
@@ -175,12 +279,13 @@ class Relay {
   }
 
   async #end(exitCode: number, message: string | undefined): Promise<void> {
-    if (this.#ending) return;
-    this.#ending = true;
+    if (this.#phase === "over") return;
+    this.#phase = "over";
     if (message !== undefined) this.#stdio.say(message);
     clearTimeout(this.#patience);
+    this.#resumption?.[Symbol.dispose]();
     this.#fromEditor.pause();
-    this.#connection.destroy();
+    this.#daemon?.drop();
     await delivered(this.#stdio.output, this.#nobody.signal);
     this.#parent[Symbol.dispose]();
     for (const signal of signals) process.removeListener(signal, this.#interrupted);
@@ -188,14 +293,17 @@ class Relay {
   }
 }
 
-function startsWith(bytes: Buffer, at: number, text: Buffer): boolean {
-  return bytes[at + 1] === text[1] && bytes.compare(text, 0, text.length, at, at + text.length) === 0;
+function whyGone(closing: string | undefined): string {
+  switch (closing) {
+    case "stop":
+      return "The daemon was stopped. The next connect starts it again.";
+    case "restart":
+      return "The daemon restarts.";
+    case undefined:
+      return "The connection to the daemon ended; acp-master logs may say why.";
+    default:
+      return `The daemon closed this connection: ${visibleLine(closing)}.`;
+  }
 }
 
-function reasonOf(bytes: Buffer, start: number, end: number): string | undefined {
-  const message = parseFrame(bytes, start, end);
-  if (typeof message !== "object" || message === null || !("params" in message)) return undefined;
-  const { params } = message;
-  if (typeof params !== "object" || params === null || !("reason" in params)) return undefined;
-  return typeof params.reason === "string" ? params.reason : undefined;
-}
+const restarted = (message: string): RpcError => fault("daemon_restarted", message);

@@ -4,6 +4,7 @@ import { type Places, resolvePlaces } from "../config/places.ts";
 import { VERSION } from "../version.ts";
 import { editorStdio } from "./editor-stdio.ts";
 import { reachDaemon } from "./ensure-daemon.ts";
+import { nextDaemon } from "./next-daemon.ts";
 import { refuse } from "./refuse.ts";
 import { relay } from "./relay.ts";
 
@@ -20,14 +21,12 @@ export interface ShimOptions {
 /** The exit code; the caller ends the process with it: 0 done, 1 failed, 3 no daemon, 130 interrupted. */
 export async function runShim({ agent, observer, start, places, program }: ShimOptions): Promise<number> {
   const stdio = editorStdio();
-  const reached = await reachDaemon(places ?? resolvePlaces(process.env), {
-    start,
-    ...(program === undefined ? {} : { program }),
-  });
+  const where = places ?? resolvePlaces(process.env);
+  const how = { start, ...(program === undefined ? {} : { program }) };
+  const reached = await reachDaemon(where, how);
   if (!reached.ok) return await refuse(stdio, reached.message, reached.reason === "no_daemon" ? 3 : 1);
   return await relay(stdio, reached.connection, {
-    agent,
-    role: observer ? "observer" : "controller",
-    version: VERSION,
+    introduction: { agent, role: observer ? "observer" : "controller", version: VERSION },
+    nextDaemon: (announced) => nextDaemon(where, { ...how, announced }),
   });
 }

@@ -1,31 +1,30 @@
-// Remembers which of the editor's requests were handed on and have no answer yet. It keeps ids, nothing else, and not without bound.
+// Remembers which of the editor's requests were handed on and have no answer yet, and what their answers will mean. Not without bound.
 import type { Span } from "@acp-master/wire";
-
-/** An editor has a few; beyond this an answer that is lost is not made up for. */
-const most = 10_000;
-const longestId = 1024;
+import { idOf, mostIds } from "./request-id.ts";
+import type { Intent } from "./intent.ts";
 
 export class Unanswered {
-  /** The ids' own bytes, one character each: 1 and "1" and 1.0 stay different. */
-  readonly #ids = new Set<string>();
+  readonly #requests = new Map<string, Intent | undefined>();
 
-  get size(): number {
-    return this.#ids.size;
+  /** An editor has a few; beyond the bound an answer that is lost is not made up for. */
+  add(bytes: Buffer, id: Span, intent: Intent | undefined): void {
+    const key = idOf(bytes, id);
+    if (key !== undefined && this.#requests.size < mostIds) this.#requests.set(key, intent);
   }
 
-  add(bytes: Buffer, id: Span): void {
-    if (this.#ids.size < most && id.end - id.start <= longestId)
-      this.#ids.add(bytes.toString("latin1", id.start, id.end));
-  }
-
-  answered(bytes: Buffer, id: Span): void {
-    if (this.#ids.size > 0) this.#ids.delete(bytes.toString("latin1", id.start, id.end));
+  answered(bytes: Buffer, id: Span): Intent | undefined {
+    if (this.#requests.size === 0) return undefined;
+    const key = idOf(bytes, id);
+    if (key === undefined) return undefined;
+    const intent = this.#requests.get(key);
+    this.#requests.delete(key);
+    return intent;
   }
 
   /** Takes all of them, as raw JSON values. */
   take(): Buffer[] {
-    const ids = Array.from(this.#ids, (id) => Buffer.from(id, "latin1"));
-    this.#ids.clear();
+    const ids = Array.from(this.#requests.keys(), (id) => Buffer.from(id, "latin1"));
+    this.#requests.clear();
     return ids;
   }
 }

@@ -23,14 +23,14 @@ describe("introduced()", () => {
   ])("adds agent, role and version to %s", (_, params, more) => {
     const message: { params: { _meta: object } } = JSON.parse(spliced(`${head},"params":${params}}`) ?? "");
     expect(message.params._meta).toEqual({
-      "acp-master": { agent: "demo", role: "controller", version: "0.1.0", ...more },
+      "acp-master": { agent: "demo", role: "controller", version: "0.1.0", positions: true, ...more },
     });
   });
 
   it("keeps every other byte, those of other _meta members too", () => {
     const frame = `${head}, "params" : {"n":9007199254740993,"x":1.0,"_meta":{"other": [1e2] ,"acp-master":{"events":true,"agent":"a"}}}}`;
     expect(spliced(frame)).toBe(
-      `${frame.replace('{"events":true,"agent":"a"}', '{"events":true,"agent":"demo","role":"controller","version":"0.1.0"}')}\n`,
+      `${frame.replace('{"events":true,"agent":"a"}', '{"events":true,"agent":"demo","role":"controller","version":"0.1.0","positions":true}')}\n`,
     );
   });
 

@@ -50,7 +50,7 @@ describe("a shim with a daemon", () => {
           method: "initialize",
           params: {
             protocolVersion: 1,
-            _meta: { "acp-master": { agent: "demo", role: "controller", version: "0.1.0" } },
+            _meta: { "acp-master": { agent: "demo", role: "controller", version: "0.1.0", positions: true } },
           },
         },
       },
@@ -180,7 +180,7 @@ describe("a shim without a daemon", () => {
   });
 });
 
-describe("a shim whose daemon dies", () => {
+describe("a shim whose daemon dies before it knows the editor", () => {
   it("answers what was handed on, each request once, and exits 1", async () => {
     await using home = new FixtureHome(program);
     await home.serve();

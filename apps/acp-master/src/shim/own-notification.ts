@@ -1,0 +1,27 @@
+// The daemon's notifications of its own: which are meant for this program, and which for editors that subscribed to them.
+import { type Envelope, parseFrame, stringEquals } from "@acp-master/wire";
+import { asRecord } from "../protocol/json-value.ts";
+
+const prefix = Buffer.from('"_acp-master/');
+const closing = Buffer.from("_acp-master/closing");
+const position = Buffer.from("_acp-master/position");
+const detached = Buffer.from("_acp-master/detached");
+
+/** `other`: for subscribers. Undefined: not one of the daemon's own. */
+export function ownNotification(envelope: Envelope): "closing" | "position" | "detached" | "other" | undefined {
+  const { kind, bytes, method } = envelope;
+  if (kind !== "notification" || !startsWith(bytes, method.start, prefix)) return undefined;
+  if (stringEquals(bytes, method, position)) return "position";
+  if (stringEquals(bytes, method, closing)) return "closing";
+  return stringEquals(bytes, method, detached) ? "detached" : "other";
+}
+
+function startsWith(bytes: Buffer, at: number, text: Buffer): boolean {
+  return bytes[at + 1] === text[1] && bytes.compare(text, 0, text.length, at, at + text.length) === 0;
+}
+
+/** Why the daemon closes this connection: `stop`, `restart`, or what it has against it. */
+export function closingReason({ bytes, params }: Envelope): string {
+  const { reason } = asRecord(params.start === -1 ? undefined : parseFrame(bytes, params.start, params.end));
+  return typeof reason === "string" ? reason : "no reason given";
+}
