@@ -28,8 +28,12 @@ export async function crash(home: Home): Promise<void> {
 }
 
 /** Resolves when the shim has taken up the sessions with a next daemon so many times. */
-export const goesOn = (editor: RawClient, times = 1): Promise<unknown> =>
-  eventually(() => countOf(editor, "the sessions go on") === times, `the sessions go on (${times})`, 30_000);
+export async function goesOn(editor: RawClient, times = 1): Promise<void> {
+  const seen = () => countOf(editor, "the sessions go on") >= times;
+  await eventually(seen, "the sessions go on", 20_000).catch((cause: unknown) => {
+    throw new Error(`the shim said: ${editor.program!.stderr}`, { cause });
+  });
+}
 
 /** How often a session was shown from its beginning again. */
 export const startedOver = (editor: RawClient): number => countOf(editor, "from its beginning again");

@@ -9,6 +9,15 @@ import type { Intent } from "./intent.ts";
 import { type Introduced, promisedIn } from "./resumption.ts";
 import { Unanswered } from "./unanswered.ts";
 
+export interface Lost {
+  /** They say so to the editor. */
+  readonly frames: readonly Buffer[];
+  /** How many requests failed. */
+  readonly failed: number;
+  /** For the next daemon, before all else. */
+  readonly again: readonly Buffer[];
+}
+
 export class Conversation {
   readonly sessions: AttachedSessions;
   readonly #unanswered = new Unanswered();
@@ -45,11 +54,16 @@ export class Conversation {
     this.sessions.passed(envelope);
   }
 
-  /** The daemon is gone: frames that say so to the editor. A request is never handed on twice. */
-  lost(error: RpcError): { readonly frames: readonly Buffer[]; readonly unanswered: number } {
+  /** The daemon is gone. No request is handed on twice, but for an `initialize`, which does nothing. */
+  lost(error: RpcError): Lost {
     const unanswered = this.#unanswered.take();
-    const frames = [...unanswered.map((id) => errorFrame(id, error)), ...this.#dialogs.cancel()];
-    return { frames, unanswered: unanswered.length };
+    const again: Buffer[] = [];
+    const failed: Buffer[] = [];
+    for (const { id, intent } of unanswered) {
+      if (intent?.what === "initialize") again.push(intent.frame);
+      else failed.push(errorFrame(id, error));
+    }
+    return { frames: [...failed, ...this.#dialogs.cancel()], failed: failed.length, again };
   }
 
   #answered(intent: Intent, envelope: Envelope): void {

@@ -26,6 +26,13 @@ export class HeldInput {
     if (kind === "request") this.#requests += 1;
   }
 
+  /** Requests that were handed on to a daemon that is gone. */
+  holdFirst(requests: readonly Buffer[]): void {
+    this.#frames.unshift(...requests);
+    for (const { length } of requests) this.#bytes += length;
+    this.#requests += requests.length;
+  }
+
   /** All of it; each frame ends with its line feed. */
   take(): readonly Buffer[] {
     const frames = this.#frames;

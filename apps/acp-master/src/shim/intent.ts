@@ -11,7 +11,8 @@ export interface SessionPlace {
 
 /** What it means when the request succeeds. */
 export type Intent =
-  | { readonly what: "initialize"; readonly params: Buffer }
+  /** `frame`: the editor's own. */
+  | { readonly what: "initialize"; readonly params: Buffer; readonly frame: Buffer }
   /** `sessionId`: undefined while only the answer will name it. `place`: undefined when it is too large to be kept. */
   | { readonly what: "open"; readonly sessionId: string | undefined; readonly place: SessionPlace | undefined }
   | { readonly what: "end"; readonly sessionId: string | undefined };
@@ -24,7 +25,11 @@ export function intentOf(envelope: Envelope): Intent | undefined {
   const method = readString(bytes, envelope.method);
   switch (method) {
     case "initialize":
-      return { what: "initialize", params: spanBytes(bytes, envelope.params) };
+      return {
+        what: "initialize",
+        params: spanBytes(bytes, envelope.params),
+        frame: Buffer.from(bytes.subarray(envelope.start, envelope.end + 1)),
+      };
     case "session/new":
     case "session/fork":
       return { what: "open", sessionId: undefined, place: placeOf(envelope) };

@@ -124,7 +124,8 @@ class Relay {
       if (frame !== undefined) {
         // As the next daemon will get it too.
         peek(frame, 0, frame.length - 1, envelope);
-        this.#conversation.asks(envelope, intentOf(envelope));
+        const params = spanBytes(frame, envelope.params);
+        this.#conversation.asks(envelope, { ...intent, params });
         this.#daemon?.run.flush();
         this.#daemon?.writer.write(frame);
         return;
@@ -214,16 +215,16 @@ class Relay {
     this.#phase = "holding";
     const isRestart = closing === "restart";
     const why = whyGone(closing);
-    const { frames, unanswered } = this.#conversation.lost(
-      lostDaemon(isRestart || closing === "stop" ? undefined : closing),
-    );
+    const closed = isRestart || closing === "stop" ? undefined : closing;
+    const { frames, failed, again } = this.#conversation.lost(lostDaemon(closed));
     for (const frame of frames) this.#toEditor.write(frame);
+    this.#held.holdFirst(again);
     if (this.#editorEnded && !this.#held.hasRequests) {
-      return void (unanswered === 0 ? this.#end(0, undefined) : this.#end(1, why));
+      return void (failed === 0 ? this.#end(0, undefined) : this.#end(1, why));
     }
     if (closing !== undefined && !isRestart) return this.#fail(restarted(why));
-    // Without an answer to its first request an editor does not go on.
-    if (this.#editorSpoke && this.#conversation.introduced === undefined) return this.#fail(lostDaemon());
+    // It has asked for something else before it was introduced: nothing is left that could go on.
+    if (failed > 0 && this.#conversation.introduced === undefined) return this.#fail(lostDaemon());
     if (this.#conversation.sessions.incomplete) {
       return this.#fail(restarted(`${why} It had more sessions of this editor than can be resumed; load them again.`));
     }

@@ -21,10 +21,10 @@ export class Unanswered {
     return intent;
   }
 
-  /** Takes all of them, as raw JSON values. */
-  take(): Buffer[] {
-    const ids = Array.from(this.#requests.keys(), (id) => Buffer.from(id, "latin1"));
+  /** Takes all of them, with their ids as raw JSON values. */
+  take(): { readonly id: Buffer; readonly intent: Intent | undefined }[] {
+    const requests = Array.from(this.#requests, ([id, intent]) => ({ id: Buffer.from(id, "latin1"), intent }));
     this.#requests.clear();
-    return ids;
+    return requests;
   }
 }
