@@ -1,4 +1,4 @@
-// The web console in a real browser: npm run test:console.
+// The web console, its server and its page: npm run test:console.
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -9,6 +9,5 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: "forks",
     maxWorkers: 1,
-    passWithNoTests: true,
   },
 });

@@ -46,8 +46,11 @@ export class Console {
     const elicitations = new Elicitations((sessionId, message) => this.#viewers.tell(sessionId, message));
     this.#roster = new Roster({
       tell: (message) => this.#tell(message),
-      approvalsOf: async (sessionId) =>
-        asList((await this.#link.request("_acp-master/approvals", { sessionId }))["approvals"]),
+      approval: async (approvalId) =>
+        asList((await this.#link.request("_acp-master/approvals", { approvalId }))["approvals"])[0],
+      removed: (sessionId) => {
+        for (const page of this.#pages) page.detach(sessionId);
+      },
       reviewsChanged: () => this.#connectCards(),
     });
     this.#link = new DaemonLink(daemon, this.#roster, {

@@ -86,6 +86,7 @@ export interface SessionMessage {
   readonly session: SessionRow;
 }
 
+/** Its attachments are over. */
 export interface SessionRemovedMessage {
   readonly type: "session_removed";
   readonly sessionId: string;
@@ -178,7 +179,7 @@ export interface Update extends JsonObject {
   readonly sessionUpdate: string;
 }
 
-/** The attachment ended while the daemon is there (the session was removed, say). Attach again, or show why not. */
+/** The attachment ended by itself. Attach again; when `offline` follows, when the daemon is back. */
 export interface AttachmentLostMessage {
   readonly type: "attachment_lost";
   readonly attachment: number;

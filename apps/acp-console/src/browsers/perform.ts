@@ -59,7 +59,7 @@ export function performer(services: Services): Perform {
         await link.request("_acp-master/session/cancel", { sessionId: request.sessionId });
         return nothing;
       case "new":
-        return { sessionId: await newSession(services.daemon, request) } satisfies ResultOf<"new">;
+        return { sessionId: await newSession(services, request) } satisfies ResultOf<"new">;
       case "close":
         await link.request("_acp-master/session/close", { sessionId: request.sessionId });
         return nothing;
@@ -115,9 +115,8 @@ export function performer(services: Services): Perform {
     if (row === undefined) {
       throw new LinkError({ message: "There is no such session any more.", reason: "unknown_session" });
     }
-    // What is over can be read and is woken up by nobody.
-    const role = row.state === "closed" ? "observer" : page.role;
-    const attachment = await page.attach(id, { daemon: services.daemon, role, sessionId, cwd: row.cwd, elicitations });
+    const { daemon } = services;
+    const attachment = await page.attach(id, { daemon, role: page.role, sessionId, cwd: row.cwd, elicitations });
     for (const question of elicitations.of(sessionId)) page.send(question);
     return { opened: attachment.opened };
   }
@@ -143,9 +142,8 @@ export function performer(services: Services): Perform {
   }
 
   async function wholeApproval(approvalId: string): Promise<ResultOf<"approval">> {
-    const row = roster.approval(approvalId);
-    const listed = row && (await link.request("_acp-master/approvals", { sessionId: row.sessionId }));
-    const found = asList(listed?.["approvals"]).find((each) => asObject(each)["approvalId"] === approvalId);
+    const { approvals } = await link.request("_acp-master/approvals", { approvalId });
+    const [found] = asList(approvals);
     if (found !== undefined) return { approval: approvalRow(found, true) };
     throw new LinkError({ message: "This approval waits for no answer any more.", reason: "not_pending" });
   }
@@ -164,11 +162,16 @@ export function performer(services: Services): Perform {
 }
 
 /** On a connection of its own, which leaves at once: who wants to see the session attaches to it like to any other. */
-async function newSession(daemon: DaemonAddress, { agent, cwd }: { agent: string; cwd: string }): Promise<string> {
+async function newSession(
+  { daemon, roster }: Services,
+  { agent, cwd }: { agent: string; cwd: string },
+): Promise<string> {
   const link = await AcpLink.open({ daemon, role: "controller", events: false });
   try {
     const created = await link.request("session/new", { cwd, mcpServers: [], _meta: { "acp-master": { agent } } });
-    return asText(created["sessionId"]);
+    const sessionId = asText(created["sessionId"]);
+    await roster.listed(sessionId);
+    return sessionId;
   } finally {
     link.close();
   }

@@ -22,6 +22,8 @@ export interface AcpLinkOptions {
   readonly onRequest?: (method: string, params: JsonObject, signal: AbortSignal) => Promise<object>;
 }
 
+const closeMs = 1000;
+
 /** The same for all connections: sessions of the console share agent processes. */
 const capabilities = { elicitation: { form: {}, url: {} } };
 
@@ -77,9 +79,14 @@ export class AcpLink {
     void this.#connection.agent.notify(method, params).catch(() => {});
   }
 
+  /** What was answered already is still written; nothing is read any more. */
   close(): void {
-    this.#connection.close();
-    this.#socket.destroy();
+    // Answers of this turn of the event loop are on their way to the socket.
+    setImmediate(() => {
+      this.#socket.end(() => this.#connection.close());
+      // A daemon that takes nothing is not waited for.
+      setTimeout(() => this.#connection.close(), closeMs).unref();
+    });
   }
 }
 

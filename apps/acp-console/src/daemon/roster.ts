@@ -6,8 +6,10 @@ import { approvalRow, sessionRow } from "./rows.ts";
 export interface RosterPorts {
   /** Everybody is to know. */
   tell(message: ServerMessage): void;
-  /** The open approvals of one session, as the daemon lists them. */
-  approvalsOf(sessionId: string): Promise<readonly unknown[]>;
+  /** One open approval as the daemon lists it; undefined: it is open no more. */
+  approval(approvalId: string): Promise<unknown>;
+  /** Nobody can show this session any more. */
+  removed(sessionId: string): void;
   /** Where the review endpoint of a session listens has changed, or may have. */
   reviewsChanged(): void;
 }
@@ -20,8 +22,10 @@ export class Roster {
   #approvals = new Map<string, ApprovalRow>();
   /** Resolved in this generation: a list that was on its way must not bring one back. */
   #resolved = new Set<string>();
-  /** Sessions whose approvals are being listed; true: something came meanwhile, so once more. */
-  #listing = new Map<string, boolean>();
+  /** Who waits for a session's row. */
+  #awaited = new Map<string, () => void>();
+  /** Grows with each generation that begins or ends. */
+  #epoch = 0;
 
   constructor(ports: RosterPorts) {
     this.#ports = ports;
@@ -49,6 +53,12 @@ export class Roster {
     return this.#approvals.get(approvalId);
   }
 
+  /** Resolves when the session's row has been told; or when that can be expected no more. */
+  async listed(sessionId: string): Promise<void> {
+    if (this.#sessions.has(sessionId)) return;
+    await new Promise<void>((resolve) => this.#awaited.set(sessionId, resolve));
+  }
+
   /** A new generation's lists. */
   load(sessions: readonly unknown[], approvals: readonly unknown[]): void {
     this.#sessions = new Map();
@@ -56,28 +66,34 @@ export class Roster {
     for (const each of sessions) this.#keep(each);
     this.#approvals = new Map(approvals.map((each) => approvalRow(each)).map((row) => [row.approvalId, row]));
     this.#resolved = new Set();
-    this.#listing = new Map();
+    this.#epoch++;
   }
 
   /** The generation is over: its approvals went with it. The rows are kept, as what was last known. */
   end(): void {
     this.#approvals.clear();
     this.#reviews.clear();
-    this.#listing = new Map();
+    for (const sessionId of this.#awaited.keys()) this.#told(sessionId);
+    this.#epoch++;
   }
 
   /** `_acp-master/event` of the generation that was loaded. */
   event(event: JsonObject): void {
     const sessionId = asText(event["sessionId"]);
     switch (event["type"]) {
-      case "session_changed":
-        return this.#ports.tell({ type: "session", session: this.#keep(event["session"]) });
+      case "session_changed": {
+        const session = this.#keep(event["session"]);
+        this.#ports.tell({ type: "session", session });
+        return this.#told(session.sessionId);
+      }
       case "session_removed":
         this.#sessions.delete(sessionId);
+        this.#told(sessionId);
+        this.#ports.removed(sessionId);
         if (this.#reviews.delete(sessionId)) this.#ports.reviewsChanged();
         return this.#ports.tell({ type: "session_removed", sessionId });
       case "approval_requested":
-        void this.#list(sessionId);
+        void this.#asked(asText(event["approvalId"]));
         return;
       case "approval_resolved":
         return this.#over(event);
@@ -95,6 +111,11 @@ export class Roster {
     }
   }
 
+  #told(sessionId: string): void {
+    this.#awaited.get(sessionId)?.();
+    this.#awaited.delete(sessionId);
+  }
+
   #keep(value: unknown): SessionRow {
     const row = sessionRow(value);
     this.#sessions.set(row.sessionId, row);
@@ -108,26 +129,13 @@ export class Roster {
   }
 
   /** The event has no contents: they are in the list. */
-  async #list(sessionId: string): Promise<void> {
-    const listing = this.#listing;
-    if (listing.has(sessionId)) return void listing.set(sessionId, true);
-    do {
-      listing.set(sessionId, false);
-      let rows: readonly unknown[] = [];
-      try {
-        rows = await this.#ports.approvalsOf(sessionId);
-      } catch {
-        return void listing.delete(sessionId); // the daemon is gone, and with it what it would have said
-      }
-      if (listing !== this.#listing) return;
-      for (const row of rows) this.#open(approvalRow(row));
-    } while (listing.get(sessionId) === true);
-    listing.delete(sessionId);
-  }
-
-  #open(approval: ApprovalRow): void {
-    const { approvalId } = approval;
+  async #asked(approvalId: string): Promise<void> {
+    const epoch = this.#epoch;
+    // The daemon may go, and with it what it would have said.
+    const listed = await this.#ports.approval(approvalId).catch(() => undefined);
+    if (listed === undefined || epoch !== this.#epoch) return;
     if (this.#approvals.has(approvalId) || this.#resolved.has(approvalId)) return;
+    const approval = approvalRow(listed);
     this.#approvals.set(approvalId, approval);
     this.#ports.tell({ type: "approval", approval });
   }

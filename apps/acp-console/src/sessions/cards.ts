@@ -1,7 +1,6 @@
 // The cards of direct proposals, from the review endpoints of the sessions' Helpers. It is connected only while a page could
 // show a card to somebody who may decide: an endpoint without anybody in front of it must say so.
-import type { ReviewClient, ReviewEvent } from "@acp-master/helper-sdk/review";
-import * as review from "@acp-master/helper-sdk/review";
+import { openReview, type ReviewClient, type ReviewEvent } from "@acp-master/helper-sdk/review";
 import type { Card, DecisionEnd, DecisionRequest, Notice, ServerMessage } from "../protocol.ts";
 
 interface Endpoint {
@@ -9,10 +8,12 @@ interface Endpoint {
   readonly cards: Map<string, Card>;
   readonly notices: Map<string, Notice>;
   retry: NodeJS.Timeout | undefined;
+  retryMs: number;
 }
 
 /** An endpoint that closed may come back under the same path: a Helper that was started again. */
-const retryMs = 2000;
+const firstRetryMs = 1000;
+const longestRetryMs = 60_000;
 
 export class Cards {
   readonly #tell: (message: ServerMessage) => void;
@@ -33,7 +34,13 @@ export class Cards {
     }
     for (const path of paths) {
       if (this.#endpoints.has(path)) continue;
-      const endpoint: Endpoint = { client: undefined, cards: new Map(), notices: new Map(), retry: undefined };
+      const endpoint: Endpoint = {
+        client: undefined,
+        cards: new Map(),
+        notices: new Map(),
+        retry: undefined,
+        retryMs: firstRetryMs,
+      };
       this.#endpoints.set(path, endpoint);
       this.#open(path, endpoint);
     }
@@ -62,8 +69,7 @@ export class Cards {
   }
 
   #open(path: string, endpoint: Endpoint): void {
-    // oxlint-disable-next-line import/namespace
-    endpoint.client = review.openReview({
+    endpoint.client = openReview({
       path,
       name: "acp-console",
       onEvent: (event) => {
@@ -76,7 +82,8 @@ export class Cards {
         endpoint.cards.clear();
         endpoint.notices.clear();
         if (hadSome) this.#tell(this.state);
-        endpoint.retry = setTimeout(() => this.#open(path, endpoint), retryMs);
+        endpoint.retry = setTimeout(() => this.#open(path, endpoint), endpoint.retryMs);
+        endpoint.retryMs = Math.min(endpoint.retryMs * 2, longestRetryMs);
       },
     });
   }
@@ -84,6 +91,7 @@ export class Cards {
   #event(endpoint: Endpoint, event: Exclude<ReviewEvent, { type: "decided" }>): void {
     switch (event.type) {
       case "welcome":
+        endpoint.retryMs = firstRetryMs;
         for (const card of event.cards) endpoint.cards.set(card.proposalId, card);
         for (const notice of event.notices) endpoint.notices.set(notice.sessionId, notice);
         return this.#tell(this.state);

@@ -156,9 +156,10 @@ function listRows({ router, client, id, params }: Asked): void {
 }
 
 function listApprovals({ router, client, id, params }: Asked): void {
-  const { sessionId } = params;
+  const { sessionId, approvalId } = params;
   const rows = offered(router)
     .filter((ticket) => typeof sessionId !== "string" || ticket.sessionId === sessionId)
+    .filter((ticket) => typeof approvalId !== "string" || ticket.approvalId === approvalId)
     .flatMap((ticket) => {
       const request = router.permissions.requests.get(ticket.approvalId);
       return request ? [approvalRow(ticket, plainParams(request))] : [];
