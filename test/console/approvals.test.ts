@@ -99,19 +99,8 @@ describe("an approval", () => {
       process.askPermission(sessionId, { toolCall: { toolCallId: `many-${n}`, title: "T" } }),
     );
     const page = await running.page();
-    const rows = await Promise.all(
-      [0, 1, 2].map(async (n) => {
-        const isIt = (row: Loose): boolean => row.toolCallId === `many-${n}`;
-        const found = await page.messages.waitFor(
-          (each) =>
-            (each.type === "approval" && isIt(each.approval)) ||
-            (each.type === "approvals" && each.approvals.some(isIt)),
-          `approval ${n}`,
-        );
-        return found.type === "approvals" ? found.approvals.find(isIt)! : (found as Loose).approval;
-      }),
-    );
-    const [first, second, third] = rows.map((row) => row.approvalId);
+    const idOf = async (n: number): Promise<string> => (await page.approval(`many-${n}`)).approvalId;
+    const [first, second, third] = [await idOf(0), await idOf(1), await idOf(2)];
     const wrong = await page.request("answer", { answers: [{ approvalId: first, optionId: "invented" }] });
     expect(wrong.results).toMatchObject([{ approvalId: first, status: "failed", error: { code: -32602 } }]);
     const { results } = await page.request("answer", {
@@ -132,13 +121,11 @@ describe("an approval", () => {
       await page.next("approval_resolved", (message) => message.approvalId === approvalId);
     }
     const late = await running.page();
-    expect((await late.messages.waitFor((each) => each.type === "approvals")) as Loose).toMatchObject({
-      approvals: [],
-    });
+    expect(await late.next("approvals")).toEqual({ type: "approvals", approvals: [] });
   });
 
   it("is whole on request where its row was cut", async () => {
-    const { client, sessionId, process } = await editor();
+    const { sessionId, process } = await editor();
     const page = await running.page();
     const text = "x".repeat(400_000);
     const asked = process.askPermission(sessionId, {
@@ -147,11 +134,10 @@ describe("an approval", () => {
     const { approval } = await page.next("approval");
     const { approvalId } = approval;
     expect(approval.cutAt).toBe(16_384);
-    expect((approval.params as Loose).toolCall.rawInput.text).toBe(`${"x".repeat(16_384)}…`);
+    expect(approval.params).toMatchObject({ toolCall: { rawInput: { text: `${"x".repeat(16_384)}…` } } });
     const whole = await page.request("approval", { approvalId });
-    expect((whole.approval.params as Loose).toolCall.rawInput.text).toBe(text);
+    expect(whole.approval.params).toMatchObject({ toolCall: { rawInput: { text } } });
     expect(whole.approval).not.toHaveProperty("cutAt");
-    await client.answer("session/request_permission", () => selected("no"));
     await page.request("answer", { answers: [{ approvalId, refuse: true }] });
     await asked;
     expect(await page.refusal("approval", { approvalId })).toBe("not_pending");

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { WebSocket } from "ws";
-import type { Reply, Requests, ResultOf, ServerMessage } from "../../apps/acp-console/src/protocol.ts";
+import type { ApprovalRow, Reply, Requests, ResultOf, ServerMessage } from "../../apps/acp-console/src/protocol.ts";
 import { Deferred, patient, Seen, within } from "../harness/events.ts";
 import type { Home } from "../harness/home.ts";
 import type { Loose } from "../harness/lines.ts";
@@ -190,6 +190,8 @@ export class ConsolePage implements AsyncDisposable {
   async request<Op extends keyof Requests>(op: Op, params: Requests[Op]["params"]): Promise<ResultOf<Op>> {
     const reply = await this.ask(op, params).reply;
     if (!reply.ok) throw new Error(`${op}: ${JSON.stringify(reply.error)}`);
+    // What it really is, is for each test to see.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return reply.result as ResultOf<Op>;
   }
 
@@ -209,6 +211,17 @@ export class ConsolePage implements AsyncDisposable {
     const isIt = (message: ServerMessage): message is MessageOf<Type> => message.type === type;
     const found = await this.messages.take((each) => isIt(each) && fits(each), `the next ${type}`, deadlineMs);
     if (!isIt(found)) throw new Error("a message of another type was taken");
+    return found;
+  }
+
+  /** The row of this open approval, from whichever message told of it. */
+  async approval(toolCallId: string): Promise<ApprovalRow> {
+    const rowIn = (each: ServerMessage): ApprovalRow | undefined => {
+      const rows = each.type === "approvals" ? each.approvals : each.type === "approval" ? [each.approval] : [];
+      return rows.find((row) => row.toolCallId === toolCallId);
+    };
+    const found = rowIn(await this.messages.waitFor((each) => rowIn(each) !== undefined, `approval ${toolCallId}`));
+    if (found === undefined) throw new Error("a message without the row was found");
     return found;
   }
 
