@@ -16,6 +16,7 @@ const programs = [
     entry: `packages/helper-sdk/src/entries/${name}.ts`,
     out: `helper-${name}`,
   })),
+  { entry: "apps/terminal-helper/src/main.ts", out: "helper-terminal" },
   // What a Helper module gets when it imports the SDK by name.
   { entry: "packages/helper-sdk/src/index.ts", out: "helper-sdk" },
   { entry: "packages/helper-sdk/src/entries/conformance.ts", out: "acp-helper-conformance" },
@@ -30,6 +31,7 @@ const projects = [
   "examples/demo-agent",
   "apps/acp-master",
   "apps/acp-propose",
+  "apps/terminal-helper",
   "apps/acp-console",
   "apps/acp-console/page",
 ];

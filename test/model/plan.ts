@@ -12,6 +12,8 @@ export type Step =
   | readonly ["run", string]
   | readonly ["write", string, string]
   | readonly ["also", ToolStep]
+  /** Runs the command of the newest proposal block in the prompts, with this payload. */
+  | readonly ["propose", object]
   /** The answer stays open until the agent hangs up. */
   | readonly ["hang"]
   /** The HTTP status of the answer; only as the first step of a turn. */
@@ -38,7 +40,7 @@ export function planIn(text: string): Step[] | undefined {
   }
 }
 
-export const isTool = (step: Step): boolean => step[0] === "run" || step[0] === "write" || step[0] === "also";
+export const isTool = (step: Step): boolean => ["run", "write", "also", "propose"].includes(step[0]);
 
 /** The steps of the model's turn with this number (from 0); undefined when the plan is over. */
 export function turnOf(steps: readonly Step[], number: number): readonly Step[] | undefined {

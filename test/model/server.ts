@@ -10,6 +10,7 @@ import { geminiContent, geminiDocument } from "./gemini-content.ts";
 import { openaiChat } from "./openai-chat.ts";
 import { openaiResponses } from "./openai-responses.ts";
 import type { Step, ToolStep } from "./plan.ts";
+import { proposalCommand } from "./proposing.ts";
 import { callFor } from "./tool-call.ts";
 
 const dialects: readonly (readonly [RegExp, Dialect])[] = [
@@ -92,12 +93,12 @@ function serveOther(path: string, response: ServerResponse): void {
 
 async function play(
   steps: readonly Step[],
-  { tools }: Conversation,
+  conversation: Conversation,
   writer: AnswerWriter,
   response: ServerResponse,
 ): Promise<void> {
   const call = (step: ToolStep): void => {
-    const made = callFor(step, tools);
+    const made = callFor(step, conversation.tools);
     if (made === undefined) writer.text(`The agent has no tool to ${step[0]}.`);
     else writer.call(made);
   };
@@ -126,6 +127,12 @@ async function play(
       case "also":
         call(step[1]);
         break;
+      case "propose": {
+        const command = proposalCommand(conversation, step[1]);
+        if (command === undefined) writer.text("No prompt says how to propose.");
+        else call(["run", command]);
+        break;
+      }
       case "hang":
         await new Promise<void>((resolve) => void response.once("close", () => resolve()));
         return;

@@ -9,6 +9,5 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: "forks",
     maxWorkers: 1,
-    passWithNoTests: true,
   },
 });

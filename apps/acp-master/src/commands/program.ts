@@ -17,6 +17,7 @@ import { examples } from "./finish.ts";
 import { registerLogs } from "./logs.ts";
 import { registerPreset } from "./preset.ts";
 import { registerRestart } from "./restart.ts";
+import { registerReview } from "./review.ts";
 import { registerRun } from "./run.ts";
 import { registerServe } from "./serve.ts";
 import { registerService } from "./service.ts";
@@ -35,6 +36,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly (
       registerApprove,
       registerDeny,
       registerPreset,
+      registerReview,
       registerAudit,
       registerCancel,
       registerClose,

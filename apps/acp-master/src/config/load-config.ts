@@ -130,6 +130,7 @@ function ownHelper(own: NonNullable<Written["agents"][string]["helper"]>, genera
     isolation: own.isolation ?? general.isolation,
     decideSeconds: own.decideSeconds ?? general.decideSeconds,
     idleSeconds: own.idleSeconds ?? general.idleSeconds,
+    tmux: own.tmux ?? general.tmux,
   };
 }
 

@@ -76,6 +76,9 @@ const decideSeconds = positiveTime(3600, "seconds").describe("How long a Helper 
 const helperIdleSeconds = timeOrNone(fourteenDays.seconds, "seconds", "at once").describe(
   "How long a Helper stays after its session went quiet.",
 );
+const helperTmux = text("the name or the path of a tmux socket").describe(
+  "With terminal: which tmux server, by the name (-L) or the path (-S) of its socket.",
+);
 
 const presetName = text("the name of a preset of the Helper").describe("The preset that new sessions start with.");
 const timeoutSeconds = timeOrNone(fourteenDays.seconds, "seconds", "no limit").describe(
@@ -107,6 +110,7 @@ const agent = block({
     isolation: helperIsolation.optional(),
     decideSeconds: decideSeconds.optional(),
     idleSeconds: helperIdleSeconds.optional(),
+    tmux: helperTmux.optional(),
   })
     .optional()
     .describe("This agent's own Helper; what is left out is taken from the general one."),
@@ -129,6 +133,7 @@ export const configSchema = block({
     isolation: helperIsolation.default("session"),
     decideSeconds: decideSeconds.default(30),
     idleSeconds: helperIdleSeconds.default(60),
+    tmux: helperTmux.default("default"),
   })
     .prefault({})
     .describe("Who decides permissions before people are asked."),

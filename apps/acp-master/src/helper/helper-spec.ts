@@ -19,6 +19,8 @@ export interface HelperChoice {
   readonly isolation: "session" | "shared";
   readonly decideSeconds: number;
   readonly idleSeconds: number;
+  /** The tmux server of `terminal`: the name or the path of its socket. */
+  readonly tmux: string;
 }
 
 export interface HelperPlaces {
@@ -33,8 +35,8 @@ export function resolveHelperSpec(choice: HelperChoice, places: HelperPlaces): H
   const { isolation, decideSeconds, idleSeconds } = choice;
   const terms = { isolation, decideSeconds, idleSeconds };
   if (typeof choice.use === "string") {
-    const rules = choice.use === "policy-file" ? [join(places.configDir, "policy.json")] : [];
-    return { kind: "builtin", argv: [process.execPath, join(programs, `helper-${choice.use}.js`), ...rules], ...terms };
+    const program = join(programs, `helper-${choice.use}.js`);
+    return { kind: "builtin", argv: [process.execPath, program, ...builtinArguments(choice, places)], ...terms };
   }
   if ("module" in choice.use) {
     const module = resolve(places.configDir, choice.use.module);
@@ -45,6 +47,11 @@ export function resolveHelperSpec(choice: HelperChoice, places: HelperPlaces): H
   // A bare name is looked up on PATH; a path with a folder in it belongs to the configuration's folder.
   const program = /[\\/]/.test(command) && !isAbsolute(command) ? resolve(places.configDir, command) : command;
   return { kind: "command", argv: [program, ...args], cwd: places.configDir, ...terms };
+}
+
+function builtinArguments({ use, tmux }: HelperChoice, { configDir }: HelperPlaces): string[] {
+  if (use === "policy-file") return [join(configDir, "policy.json")];
+  return use === "terminal" ? ["--tmux", tmux] : [];
 }
 
 /** Whether two specs start the same program in the same way; deadlines alone need no other process. */

@@ -318,7 +318,7 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     if (this.reviews.get(key) === path) return;
     if (path === undefined) this.reviews.delete(key);
     else this.reviews.set(key, path);
-    const session = [...this.#router.sessions.all].find((each) => each.key === key);
+    const session = this.#router.sessions.ofKey(key);
     if (session) this.#router.changed(session);
   }
 

@@ -64,7 +64,7 @@ export class Presets {
 
   /** The session's Helper has started and said what it has. */
   declared(key: string, presets: readonly Preset[]): void {
-    const session = [...this.#router.sessions.all].find((each) => each.key === key);
+    const session = this.#router.sessions.ofKey(key);
     if (!session) return;
     const isSame = isDeepStrictEqual(session.presets, presets);
     session.presets = presets;

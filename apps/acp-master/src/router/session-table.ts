@@ -23,6 +23,10 @@ export class SessionTable {
     return sessionId === undefined ? undefined : this.#bySessionId.get(sessionId);
   }
 
+  ofKey(key: string): Session | undefined {
+    return this.#byKey.get(key);
+  }
+
   of(agent: string, agentId: string): Session | undefined {
     return this.#byKey.get(sessionKey(agent, agentId));
   }

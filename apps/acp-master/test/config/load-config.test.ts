@@ -30,7 +30,7 @@ describe("loadConfig()", () => {
       config: {
         agents: {},
         defaultAgent: "claude",
-        helper: { use: "presets", isolation: "session", decideSeconds: 30, idleSeconds: 60 },
+        helper: { use: "presets", isolation: "session", decideSeconds: 30, idleSeconds: 60, tmux: "default" },
         approvals: { preset: "ask", timeoutSeconds: 0, noClientSeconds: 600 },
         sessions: { idleMinutes: 30, keepDays: 30, cancelSeconds: 30 },
         limits: { frameBytes: 33_554_432, promptQueue: 16, helpers: 256, clientSeconds: 60, stalledSeconds: 600 },
@@ -80,7 +80,13 @@ describe("a configured agent", () => {
       "helper": { "isolation": "shared", "decideSeconds": 5 },
       "approvals": { "timeoutSeconds": 60 }
     }`);
-    expect(agents.mine?.helper).toEqual({ use: "deny-all", isolation: "shared", decideSeconds: 5, idleSeconds: 60 });
+    expect(agents.mine?.helper).toEqual({
+      use: "deny-all",
+      isolation: "shared",
+      decideSeconds: 5,
+      idleSeconds: 60,
+      tmux: "default",
+    });
     expect(agents.mine?.approvals).toEqual({ preset: "read-only", timeoutSeconds: 60, noClientSeconds: 600 });
   });
 

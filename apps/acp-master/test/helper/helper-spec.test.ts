@@ -3,12 +3,13 @@ import { expect, test } from "vitest";
 import { isSameProgram, resolveHelperSpec, type HelperChoice } from "../../src/helper/helper-spec.ts";
 
 const places = { configDir: "/etc/acp", programDir: "/opt/acp" };
-const terms = { isolation: "session", decideSeconds: 30, idleSeconds: 60 } as const;
+const terms = { isolation: "session", decideSeconds: 30, idleSeconds: 60, tmux: "default" } as const;
 const argvOf = (use: HelperChoice["use"]) => resolveHelperSpec({ use, ...terms }, places).argv;
 
 test("a built-in Helper is a program beside the master's own", () => {
   expect(argvOf("presets")).toEqual([process.execPath, "/opt/acp/helper-presets.js"]);
   expect(argvOf("policy-file")).toEqual([process.execPath, "/opt/acp/helper-policy-file.js", "/etc/acp/policy.json"]);
+  expect(argvOf("terminal")).toEqual([process.execPath, "/opt/acp/helper-terminal.js", "--tmux", "default"]);
 });
 
 test("a module is run from the folder of the configuration", () => {
