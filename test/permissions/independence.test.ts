@@ -6,7 +6,7 @@ import { startMaster } from "../harness/master.ts";
 import type { RawClient } from "../harness/raw-client.ts";
 import { scriptedHelper } from "../harness/scripted-helper.ts";
 import { answerOffer, askingAgent, Conversation, converse, nextOffer, PERMISSION, selected } from "./conversation.ts";
-import { Random } from "./random.ts";
+import { Random } from "../harness/random.ts";
 
 it("200 open questions in 50 sessions are answered in random order by 4 clients, each answer at once", async () => {
   await using agent = askingAgent();

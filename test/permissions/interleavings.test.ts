@@ -9,7 +9,7 @@ import type { RawClient } from "../harness/raw-client.ts";
 import type { ScriptedAgent } from "../harness/scripted-agent.ts";
 import { scriptedHelper, type ScriptedHelper, type ScriptedHelperProcess } from "../harness/scripted-helper.ts";
 import { askingAgent, converse, decisions, PERMISSION, selected } from "./conversation.ts";
-import { Random } from "./random.ts";
+import { Random } from "../harness/random.ts";
 import { Story } from "./story.ts";
 
 const wanted = Number(process.env["INTERLEAVINGS"] ?? 100);

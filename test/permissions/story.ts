@@ -4,7 +4,7 @@ import { eventually } from "../harness/events.ts";
 import type { Loose, Message } from "../harness/lines.ts";
 import type { RawClient } from "../harness/raw-client.ts";
 import { PERMISSION, selected, yesNo, type Conversation } from "./conversation.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../harness/random.ts";
 
 export interface Question {
   readonly toolCallId: string;
