@@ -203,7 +203,8 @@ it("loses, doubles and reorders nothing over sessions, questions and clients tha
 
   const record = readFileSync(join(master.home, "state", "audit.ndjson"), "utf8").split("\n");
   const decided = record.flatMap((line) => /"type":"decision","approvalId":"([^"]+)"/.exec(line)?.[1] ?? []);
-  expect(decided.toSorted()).toEqual(approvals.map(({ approvalId }: Loose) => approvalId).toSorted());
+  expect(decided).toHaveLength(approvals.length);
+  expect(new Set(decided)).toEqual(new Set(approvals.map(({ approvalId }: Loose) => approvalId)));
   const kept = journals(master);
   expect(kept.size).toBe(SESSIONS);
   await forEach([...kept], 8, async ([sessionId, bytes]) => {
@@ -213,7 +214,8 @@ it("loses, doubles and reorders nothing over sessions, questions and clients tha
     const numbers = texts.flatMap(([, text]) => (/^\d{10} /.test(text!) ? [Number(text!.slice(0, 10))] : []));
     expect(numbers).toEqual(Array.from({ length: LAST }, (_, n) => n + 1));
     const outcomes = texts.flatMap(([, text]) => (/^\d: /.test(text!) ? [text] : []));
-    expect(outcomes.toSorted()).toEqual([String.raw`1: selected allow\n`, String.raw`2: selected allow\n`]);
+    expect(outcomes).toHaveLength(QUESTIONS);
+    expect(new Set(outcomes)).toEqual(new Set([String.raw`1: selected allow\n`, String.raw`2: selected allow\n`]));
     const late = await Recorder.attach(master, sessionId);
     expect(late.bytes).toBe(bytes.length);
     expect(late.hash.digest("hex")).toBe(createHash("sha256").update(bytes).digest("hex"));
