@@ -28,6 +28,8 @@ import { takeStartReport } from "./start-report.ts";
 
 /** Longer than any drain takes. */
 const STATE_MS = 60_000;
+/** So often it is looked whether anybody needs the daemon. */
+const lookMs = 5000;
 
 type StopReason = "stop" | "restart";
 
@@ -142,7 +144,7 @@ class Daemon {
       stop: (reason) => this.askToStop(reason),
     });
     this.#watch = watchConfig(places.configFile, (loaded) => this.#reconfigure(loaded));
-    this.#idle = setInterval(() => this.#exitWhenIdle(), 5000);
+    this.#idle = setInterval(() => this.#exitWhenIdle(), lookMs);
     this.#idle.unref();
     this.#log.info({ version: VERSION, socket: places.socketPath }, "daemon started");
     this.router.adoptKept().catch((error: unknown) => this.#log.error({ err: error }, "kept sessions"));
@@ -203,7 +205,7 @@ class Daemon {
 
   #exitWhenIdle(): void {
     const minutes = this.#config.daemon.idleExitMinutes;
-    if (minutes > 0 && this.router.idleMs() >= minutes * 60_000) this.askToStop("stop");
+    if (minutes > 0 && this.router.idleMs(lookMs) >= minutes * 60_000) this.askToStop("stop");
   }
 }
 

@@ -1,6 +1,7 @@
 // What waits unwritten for one Helper, in order. It tells when lanes must stop handing over and when the Helper has
 // stopped reading; it never drops a message and never waits for ever.
 import type { Writable } from "node:stream";
+import { wait } from "../wait.ts";
 
 export const maxWaitingMessages = 256;
 export const maxWaitingBytes = 8 * 1024 * 1024;
@@ -27,8 +28,8 @@ export class BoundedOutput implements Disposable {
   #writing = false;
   #ending = false;
   #over = false;
-  #stall: NodeJS.Timeout | undefined;
   #soon: NodeJS.Immediate | undefined;
+  #stopWatching = (): void => {};
 
   constructor(stream: Writable, stallMs: number, events: OutputEvents) {
     this.#stream = stream;
@@ -75,16 +76,15 @@ export class BoundedOutput implements Disposable {
   [Symbol.dispose](): void {
     this.#over = true;
     this.#waiting = [];
-    clearTimeout(this.#stall);
     clearImmediate(this.#soon);
+    this.#stopWatching();
   }
 
   #pump(): void {
     if (this.#writing || this.#over) return;
     const piece = this.#nextPiece();
     if (piece === undefined) {
-      clearTimeout(this.#stall);
-      this.#stall = undefined;
+      this.#stopWatching();
       if (this.#ending && this.#messages === 0) this.#stream.end();
       return;
     }
@@ -127,9 +127,8 @@ export class BoundedOutput implements Disposable {
   }
 
   #watch(): void {
-    clearTimeout(this.#stall);
-    this.#stall = setTimeout(() => this.#fault("stalled"), this.#stallMs);
-    this.#stall.unref();
+    this.#stopWatching();
+    this.#stopWatching = wait(this.#stallMs, () => this.#fault("stalled"));
   }
 
   #fault(fault: "stalled" | "overflow" | "broken"): void {

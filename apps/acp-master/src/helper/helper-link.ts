@@ -16,6 +16,7 @@ import {
 import { BoundedOutput } from "./bounded-output.ts";
 import { BodyFault, contentTypeEncoder, decodeMessage, RawParams, type HelperResult } from "./message-content.ts";
 import { MessageSplitter, type FramingFault } from "./message-framing.ts";
+import { wait } from "../wait.ts";
 
 /** Why a link is over. `ended`: the Helper closed its output. `closed`: the master closed the link. */
 export type LinkEnd = FramingFault | "stalled" | "overflow" | "broken" | "ended" | "closed";
@@ -106,7 +107,7 @@ export class HelperLink implements Disposable {
     let isOpen = true;
     const close = () => {
       isOpen = false;
-      clearTimeout(timer);
+      stopWaiting();
       this.#waiting.delete(fail);
     };
     const finish = (end: RequestEnd) => {
@@ -115,10 +116,10 @@ export class HelperLink implements Disposable {
       done(end);
     };
     const fail = (fault: RequestFault) => finish({ ok: false, fault });
-    const timer = setTimeout(() => {
+    const stopWaiting = wait(deadlineMs, () => {
       cancellation.cancel();
       fail({ kind: "deadline" });
-    }, deadlineMs);
+    });
     this.#waiting.add(fail);
     if (this.#over) {
       queueMicrotask(() => fail({ kind: "gone" }));

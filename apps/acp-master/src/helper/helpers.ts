@@ -15,6 +15,7 @@ import {
   type ToolCallVerdict,
 } from "./session-helper.ts";
 import { HelperVoice } from "./helper-voice.ts";
+import { wait } from "../wait.ts";
 
 export interface HelpersOptions {
   /** The Helper that is configured for a session; read again at `respec()`. */
@@ -111,9 +112,9 @@ export class Helpers implements AsyncDisposable {
     const { startMs, sessionStartMs } = this.#ports.deadlines;
     return new Promise((resolve) => {
       const previous = this.#presets.get(session);
-      const timer = setTimeout(() => settle(undefined), startMs + sessionStartMs);
+      const stopWaiting = wait(startMs + sessionStartMs, () => settle(undefined));
       const settle = (presets: readonly Preset[] | undefined) => {
-        clearTimeout(timer);
+        stopWaiting();
         if (this.#presets.get(session) === settle) this.#presets.delete(session);
         previous?.(presets);
         resolve(presets);

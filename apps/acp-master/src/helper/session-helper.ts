@@ -5,6 +5,7 @@ import { readSessionStarted, readToolCallVerdict, readVerdict, type HelperHooks 
 import type { HelperLink, RequestEnd } from "./helper-link.ts";
 import type { HelperDeadlines, HelperLog } from "./helper-process.ts";
 import type { HelperSpec } from "./helper-spec.ts";
+import { wait } from "../wait.ts";
 
 export interface SessionFacts {
   /** The master's key of the session. */
@@ -40,13 +41,13 @@ interface Ask {
   /** How often it was put to a Helper that died over it, this time included. */
   times: number;
   request: { cancel(): void } | undefined;
-  slotTimer: NodeJS.Timeout | undefined;
+  stopWaiting: (() => void) | undefined;
 }
 
 interface WaitingTurn {
   readonly turnId: string;
   readonly done: (append: Buffer | undefined) => void;
-  readonly timer: NodeJS.Timeout;
+  readonly stopWaiting: () => void;
 }
 
 const maxAsks = 2;
@@ -120,7 +121,7 @@ export class SessionHelper {
     if (link === undefined) return;
     for (const turn of this.#waitingTurns) {
       this.#waitingTurns.delete(turn);
-      clearTimeout(turn.timer);
+      turn.stopWaiting();
       this.#askForTurn(link, turn.turnId, turn.done);
     }
     if (this.hooks?.toolSeen === true) for (const params of this.#backlog) link.notify("helper/tool_seen", params);
@@ -167,16 +168,16 @@ export class SessionHelper {
   /** There is no room for another process: each ask waits for it no longer than for an answer. */
   limitWaiting(): void {
     for (const ask of this.#asks.values()) {
-      ask.slotTimer ??= setTimeout(() => {
+      ask.stopWaiting ??= wait(this.spec.decideSeconds * 1000, () => {
         this.fault("limit", { approvalId: ask.approvalId });
         this.#finish(ask, { ok: false, fault: "limit" });
-      }, this.spec.decideSeconds * 1000);
+      });
     }
   }
 
   ask(approvalId: string, params: Buffer, done: (end: DecisionEnd) => void): { cancel(): void } {
     this.#drop(this.#asks.get(approvalId));
-    const ask: Ask = { approvalId, params, done, times: 0, request: undefined, slotTimer: undefined };
+    const ask: Ask = { approvalId, params, done, times: 0, request: undefined, stopWaiting: undefined };
     this.#asks.set(approvalId, ask);
     this.#tickets.add(approvalId);
     this.flush();
@@ -193,10 +194,10 @@ export class SessionHelper {
     const turn: WaitingTurn = {
       turnId,
       done,
-      timer: setTimeout(() => {
+      stopWaiting: wait(this.#ports.deadlines.startMs, () => {
         this.fault("deadline", { method: "helper/turn_start" });
         this.#giveUpTurn(turn);
-      }, this.#ports.deadlines.startMs),
+      }),
     };
     this.#waitingTurns.add(turn);
   }
@@ -275,8 +276,8 @@ export class SessionHelper {
 
   #send(link: HelperLink, ask: Ask): void {
     ask.times++;
-    clearTimeout(ask.slotTimer);
-    ask.slotTimer = undefined;
+    ask.stopWaiting?.();
+    ask.stopWaiting = undefined;
     const deadlineMs = this.spec.decideSeconds * 1000;
     ask.request = link.request("session/request_permission", ask.params, deadlineMs, (end) => this.#answered(ask, end));
   }
@@ -302,14 +303,14 @@ export class SessionHelper {
     if (ask === undefined) return;
     ask.request?.cancel();
     ask.request = undefined;
-    clearTimeout(ask.slotTimer);
+    ask.stopWaiting?.();
     ask.params = Buffer.alloc(0); // whoever can still cancel it need not hold the request
     if (this.#asks.get(ask.approvalId) === ask) this.#asks.delete(ask.approvalId);
   }
 
   #giveUpTurn(turn: WaitingTurn): void {
     if (!this.#waitingTurns.delete(turn)) return;
-    clearTimeout(turn.timer);
+    turn.stopWaiting();
     turn.done(undefined);
   }
 

@@ -13,6 +13,7 @@ import type { ClientCapabilities } from "./client-capabilities.ts";
 import { json } from "./message.ts";
 import { withMember } from "./raw-object.ts";
 import { StartTrials } from "./start-trials.ts";
+import { wait } from "../wait.ts";
 import { type Envelope, parseFrame, spanBytes } from "@acp-master/wire";
 
 /** Installing an agent on its first use takes minutes, answering `initialize` seconds. */
@@ -49,7 +50,7 @@ export class AgentPool {
   readonly #starts = new Map<string, Promise<Acquired>>();
   readonly #backOffs = new Map<string, BackOff>();
   readonly #trials = new StartTrials<Acquired>();
-  readonly #idle = new Map<AgentLink, NodeJS.Timeout>();
+  readonly #idle = new Map<AgentLink, () => void>();
   #stopping = false;
 
   constructor(settings: PoolSettings, owner: LinkOwner) {
@@ -90,15 +91,14 @@ export class AgentPool {
   /** Called whenever a session or client left a process. */
   consider(link: AgentLink): void {
     const needed = link.sessions.size > 0 || link.clients.size > 0 || link.creations.size > 0;
-    clearTimeout(this.#idle.get(link));
+    this.#idle.get(link)?.();
     this.#idle.delete(link);
     if (needed || link.state === "ended") return;
-    const timer = setTimeout(() => {
+    const over = (): void => {
       this.#idle.delete(link);
       void this.retire(link);
-    }, IDLE_MS);
-    timer.unref();
-    this.#idle.set(link, timer);
+    };
+    this.#idle.set(link, wait(IDLE_MS, over));
   }
 
   /** Ends one process; no new session goes to it. */
@@ -108,7 +108,7 @@ export class AgentPool {
   }
 
   forget(link: AgentLink, exit: AgentExit): void {
-    clearTimeout(this.#idle.get(link));
+    this.#idle.get(link)?.();
     this.#idle.delete(link);
     this.links.delete(link);
     const { exitCode, signal, message } = exit;
@@ -141,7 +141,7 @@ export class AgentPool {
 
   async stop(): Promise<void> {
     this.#stopping = true;
-    for (const timer of this.#idle.values()) clearTimeout(timer);
+    for (const stopWaiting of this.#idle.values()) stopWaiting();
     this.#idle.clear();
     await Promise.allSettled([...this.links].map((link) => this.retire(link)));
     await Promise.allSettled(this.#starts.values());
@@ -196,9 +196,9 @@ async function initialize(link: AgentLink, capabilities: ClientCapabilities): Pr
     error: fault("agent_failed_to_start", message, { stderrTail: link.process.stderrTail() }),
   });
   return await new Promise<Acquired>((resolve) => {
-    const timer = setTimeout(() => {
+    const stopWaiting = wait(INITIALIZE_MS, () => {
       resolve(failed(`The agent ${link.agent} has not answered "initialize" for ${INITIALIZE_MS / 1000} s.`));
-    }, INITIALIZE_MS);
+    });
     const params = withMember(
       json({ protocolVersion: 1, clientInfo: { name: "acp-master", title: "acp-master", version: VERSION } }),
       "clientCapabilities",
@@ -206,7 +206,7 @@ async function initialize(link: AgentLink, capabilities: ClientCapabilities): Pr
     );
     link.call("initialize", params, {
       answered(envelope) {
-        clearTimeout(timer);
+        stopWaiting();
         if (envelope.result.start < 0) {
           resolve(failed(`The agent ${link.agent} refused "initialize". ${errorText(envelope)}`));
           return;
@@ -226,7 +226,7 @@ async function initialize(link: AgentLink, capabilities: ClientCapabilities): Pr
         resolve({ ok: true, link });
       },
       failed(error) {
-        clearTimeout(timer);
+        stopWaiting();
         // Whatever ended it, it never became ready.
         resolve({ ok: false, error: fault("agent_failed_to_start", error.message, { ...error.data }) });
       },

@@ -11,6 +11,7 @@ import { errorFrame, resultFrame } from "./message.ts";
 import { REFUSED_UNSEEN } from "./permission-requests.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
+import { peopleGraceMs, wait } from "../wait.ts";
 import { releaseAt, type TerminalOwner } from "./session-terminals.ts";
 
 const PERMISSION = "session/request_permission";
@@ -211,8 +212,8 @@ function put(router: Router, link: AgentLink, to: Recipient, envelope: Envelope,
   const attachment = session?.attachments.get(client);
   const position = !session || !attachment || attachment.gated ? 0 : session.log.end;
   const seconds = waitSeconds(router, link.agent, method);
-  let timer: NodeJS.Timeout | undefined;
-  const done = (): void => clearTimeout(timer);
+  let stopWaiting: (() => void) | undefined;
+  const done = (): void => stopWaiting?.();
 
   const elicitation = readString(envelope.bytes, envelope.elicitationId);
   if (method === "elicitation/create" && elicitation !== undefined) {
@@ -259,11 +260,11 @@ function put(router: Router, link: AgentLink, to: Recipient, envelope: Envelope,
     position,
   );
   if (seconds > 0 && link.incoming.has(id)) {
-    timer = setTimeout(() => {
+    const late = (): void => {
       takeBack();
       link.refuse(id, fault("no_client", `The client has not answered "${method}" for ${seconds} s.`));
-    }, seconds * 1000);
-    timer.unref();
+    };
+    stopWaiting = wait(seconds * 1000, late, peopleGraceMs);
   }
 }
 

@@ -6,6 +6,7 @@ import type { AgentLink, Creation } from "./agent-link.ts";
 import { keep } from "./kept-frame.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
+import { wait } from "../wait.ts";
 
 const HOLD_MS = 5000;
 const MAX_FRAMES = 1000;
@@ -19,7 +20,7 @@ interface Held {
 interface Waiting {
   readonly frames: Held[];
   bytes: number;
-  timer: NodeJS.Timeout | undefined;
+  readonly stopWaiting: () => void;
 }
 
 export class EarlyFrames {
@@ -85,10 +86,8 @@ export class EarlyFrames {
   #hold(link: AgentLink, agentId: string, envelope: Envelope): "waits" | undefined {
     let waiting = this.#waiting.get(link);
     if (!waiting) {
-      waiting = { frames: [], bytes: 0, timer: undefined };
+      waiting = { frames: [], bytes: 0, stopWaiting: wait(HOLD_MS, () => this.#expire(link)) };
       this.#waiting.set(link, waiting);
-      waiting.timer = setTimeout(() => this.#expire(link), HOLD_MS);
-      waiting.timer.unref();
     }
     const frame = keep(envelope).bytes;
     if (waiting.frames.length >= MAX_FRAMES || waiting.bytes + frame.length > MAX_BYTES) return undefined;
@@ -109,7 +108,7 @@ export class EarlyFrames {
   }
 
   #drop(link: AgentLink): void {
-    clearTimeout(this.#waiting.get(link)?.timer);
+    this.#waiting.get(link)?.stopWaiting();
     this.#waiting.delete(link);
   }
 }

@@ -6,12 +6,13 @@ import { answerCancelled, failTurn } from "./prompts.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 import type { Turn } from "./turn-queue.ts";
+import { wait } from "../wait.ts";
 
 const STOP_AFTER_MS = 30_000;
 
 export class GiveUp {
   readonly #router: Router;
-  readonly #watched = new Map<Session, NodeJS.Timeout>();
+  readonly #watched = new Map<Session, () => void>();
 
   constructor(router: Router) {
     this.#router = router;
@@ -20,16 +21,15 @@ export class GiveUp {
   /** The turn was cancelled; from now on the agent owes its answer. */
   watch(session: Session, turn: Turn): void {
     this.unwatch(session);
-    const timer = setTimeout(() => {
+    const late = (): void => {
       this.#watched.delete(session);
       if (session.turns.current === turn && session.route) this.#giveUp(session, turn, session.route);
-    }, this.#router.config.sessions.cancelSeconds * 1000);
-    timer.unref();
-    this.#watched.set(session, timer);
+    };
+    this.#watched.set(session, wait(this.#router.config.sessions.cancelSeconds * 1000, late));
   }
 
   unwatch(session: Session): void {
-    clearTimeout(this.#watched.get(session));
+    this.#watched.get(session)?.();
     this.#watched.delete(session);
   }
 
@@ -50,7 +50,6 @@ export class GiveUp {
     router.endTerminals(session);
     failTurn(router, session);
     router.changed(session);
-    const timer = setTimeout(() => void router.pool.retire(link), STOP_AFTER_MS);
-    timer.unref();
+    wait(STOP_AFTER_MS, () => void router.pool.retire(link));
   }
 }

@@ -8,13 +8,13 @@ import type { Session } from "./session.ts";
 const MAX_LOOK_MS = 15_000;
 const MIN_LOOK_MS = 100;
 const DAY_MS = 24 * 3600 * 1000;
-/** Between two looks more than this means that the machine slept: idle time begins anew. */
-const SLEPT_MS = 60_000;
+/** A look that is this late, or early, means that the machine slept or its clock was set: idle time begins anew. */
+const JUMP_MS = 4000;
 
 export class Parking implements Disposable {
   readonly #router: Router;
   #timer: NodeJS.Timeout | undefined;
-  #lookedAt = Date.now();
+  #dueAt = 0;
   #wokeAt = 0;
 
   constructor(router: Router) {
@@ -24,19 +24,17 @@ export class Parking implements Disposable {
 
   #lookLater(): void {
     const idleMs = this.#router.config.sessions.idleMinutes * 60_000;
-    this.#timer = setTimeout(
-      () => {
-        this.#look(Date.now());
-        this.#lookLater();
-      },
-      Math.min(MAX_LOOK_MS, Math.max(MIN_LOOK_MS, idleMs / 4)),
-    );
+    const ms = Math.min(MAX_LOOK_MS, Math.max(MIN_LOOK_MS, idleMs / 4));
+    this.#dueAt = Date.now() + ms;
+    this.#timer = setTimeout(() => {
+      this.#look(Date.now());
+      this.#lookLater();
+    }, ms);
     this.#timer.unref();
   }
 
   #look(now: number): void {
-    if (now - this.#lookedAt > SLEPT_MS || now < this.#lookedAt) this.#wokeAt = now;
-    this.#lookedAt = now;
+    if (Math.abs(now - this.#dueAt) > JUMP_MS) this.#wokeAt = now;
     const { idleMinutes, keepDays } = this.#router.config.sessions;
     for (const session of Array.from(this.#router.sessions.all)) {
       if (this.#isNeeded(session)) continue;

@@ -9,6 +9,7 @@ import type { ChildSessions } from "./child-sessions.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 import { approvalsChanged } from "./session-notices.ts";
+import { wait } from "../wait.ts";
 
 /** A session opens without its approvals option when the Helper takes longer to declare its presets. */
 const PRESETS_MS = 5000;
@@ -51,12 +52,12 @@ export class Presets {
       session.showsApprovals = false;
       return go();
     }
-    let timer: NodeJS.Timeout | undefined;
+    let stopWaiting: (() => void) | undefined;
     const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), PRESETS_MS);
+      stopWaiting = wait(PRESETS_MS, () => resolve(undefined));
     });
     void Promise.race([this.#helpers.presets(session.key), late]).then((presets) => {
-      clearTimeout(timer);
+      stopWaiting?.();
       session.showsApprovals = presets !== undefined && presets.length > 0;
       go();
     });

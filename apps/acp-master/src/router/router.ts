@@ -55,7 +55,8 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   stopping = false;
 
   #drained: (() => void) | undefined;
-  #busyAt = Date.now();
+  #idleMs = 0;
+  #lookedAt = performance.now();
 
   constructor(settings: RouterSettings) {
     this.settings = settings;
@@ -367,10 +368,13 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     this.permissions.helpers.respec();
   }
 
-  /** How long nobody has been connected and nothing has run. */
-  idleMs(): number {
-    if (this.clients.size > 0 || this.#hasTurns()) this.#busyAt = Date.now();
-    return Date.now() - this.#busyAt;
+  /** How long nobody has been connected and nothing has run, as seen by looks that are `everyMs` apart: no sleep counts. */
+  idleMs(everyMs: number): number {
+    const now = performance.now();
+    const isBusy = this.clients.size > 0 || this.#hasTurns();
+    this.#idleMs = isBusy ? 0 : this.#idleMs + Math.min(now - this.#lookedAt, everyMs);
+    this.#lookedAt = now;
+    return this.#idleMs;
   }
 
   #hasTurns(): boolean {
