@@ -21,14 +21,28 @@ const LAST = Math.ceil(Number(process.env["UPDATES"] ?? 1_000_000) / SESSIONS);
 const seed = Number(process.env["SEED"] ?? Date.now() % 1e9);
 const random = new Random(seed);
 
-/** One attachment: what has come of one session's numbers since. */
+type Manner = "load" | "resume" | "after";
+
+/** One attachment, and those before it that it goes on from. */
 interface Track {
-  readonly manner: "new" | "load" | "resume";
-  /** Undefined: whatever comes first. */
+  /** It began with the session's first update and has all of them, but for what its client wrote itself. */
+  readonly whole: boolean;
+  /** The next number; undefined: whatever comes first. */
   due: number | undefined;
   bytes: number;
+  readonly place: Place;
   readonly questions: Map<string, Message>;
 }
+
+/** Where in the session's log the client is, as it is told and as it counts. */
+interface Place {
+  run: string | undefined;
+  at: number;
+  /** What the next update takes it to, however long it is. */
+  next: number | undefined;
+}
+
+const nowhere = (): Place => ({ run: undefined, at: 0, next: undefined });
 
 /** What went wrong anywhere. */
 const faults: string[] = [];
@@ -48,10 +62,11 @@ class Seat {
   }
 
   async connect(): Promise<void> {
-    this.tracks.clear();
     this.client = await StreamClient.connect(this.#master, {
+      positions: true,
       onUpdate: (...line) => this.#update(...line),
       onRequest: (message) => this.#question(message),
+      onNotification: (message) => this.#told(message),
     });
   }
 
@@ -59,16 +74,25 @@ class Seat {
   async make(): Promise<string> {
     const sessionId = await this.client.newSession();
     this.sessions.push(sessionId);
-    // What came before the answer, a chunk with the commands, is of no interest here.
-    this.tracks.set(sessionId, { manner: "new", due: 1, bytes: 0, questions: new Map() });
+    this.tracks.set(sessionId, { whole: false, due: 1, bytes: 0, place: nowhere(), questions: new Map() });
     return sessionId;
   }
 
-  async attach(sessionId: string, manner: "load" | "resume"): Promise<void> {
+  async attach(sessionId: string, manner: Manner): Promise<void> {
     const { client } = this;
-    this.tracks.set(sessionId, { manner, due: manner === "load" ? 1 : undefined, bytes: 0, questions: new Map() });
+    const former = this.tracks.get(sessionId);
+    const after = manner === "after" && former?.place.run !== undefined ? former : undefined;
+    const method = manner === "resume" || after ? "session/resume" : "session/load";
+    const track = after ?? {
+      whole: method === "session/load",
+      due: method === "session/load" ? 1 : undefined,
+      bytes: 0,
+    };
+    this.tracks.set(sessionId, { ...track, place: nowhere(), questions: new Map() });
+    const place = after && { run: after.place.run, position: after.place.at };
+    const meta = place ? { _meta: { "acp-master": { after: place } } } : {};
     try {
-      await client.call(`session/${manner}`, { sessionId, cwd: client.cwd, mcpServers: [] });
+      await client.call(method, { sessionId, cwd: client.cwd, mcpServers: [], ...meta });
     } catch (error) {
       if (client === this.client && !this.dying) faults.push(`${sessionId}: ${String(error)}`);
     }
@@ -80,22 +104,30 @@ class Seat {
     await this.client.kill();
     await this.connect();
     this.dying = false;
-    const attached = this.sessions.map((id) => this.attach(id, random.pick(["load", "load", "resume"])));
+    const attached = this.sessions.map((id) => this.attach(id, random.pick(["load", "after", "after", "resume"])));
     if (random.below(4) > 0) await Promise.all(attached);
   }
 
   #update(bytes: Buffer, start: number, end: number): void {
     const sessionId = sessionOf(bytes, start);
     const track = this.tracks.get(sessionId);
-    if (track === undefined) return;
+    if (track === undefined) return; // its commands, before its own session is known
+    const { place } = track;
     track.bytes += end - start;
+    place.at = place.next ?? place.at + end - start;
+    place.next = undefined;
     const number = numberOf(bytes, start, end);
     if (number === undefined) return;
     if (track.due !== undefined && number !== track.due) {
-      faults.push(`${sessionId} (${track.manner}): ${number} came where ${track.due} was due`);
+      faults.push(`${sessionId}: ${number} came where ${track.due} was due`);
     }
     track.due = number + 1;
     if (number === LAST) streamed.add(sessionId);
+  }
+
+  #told({ method, params }: Message): void {
+    const place = method === "_acp-master/position" ? this.tracks.get(params.sessionId)?.place : undefined;
+    if (place) Object.assign(place, { run: params.run, at: params.at, next: params.next });
   }
 
   #question({ method, id, params }: Message): void {
@@ -177,7 +209,8 @@ it("loses, doubles and reorders nothing over sessions, questions and clients tha
       `${Math.round(residentBytesOf(master.pid) / 1024 / 1024)} MiB`,
   );
   const tracks = seats.flatMap((seat) => [...seat.tracks.values()]);
-  const isDone = ({ due, manner }: Track): boolean => due === LAST + 1 || (manner === "resume" && due === undefined);
+  // One that was only resumed may have come after the last number.
+  const isDone = ({ due }: Track): boolean => due === LAST + 1 || due === undefined;
   await eventually(() => tracks.every(isDone), "everybody has read the last number", 120_000);
   expect(faults).toEqual([]);
   expect(deaths).toBeGreaterThan(SESSIONS / 4);
@@ -221,10 +254,10 @@ it("loses, doubles and reorders nothing over sessions, questions and clients tha
     expect(late.hash.digest("hex")).toBe(createHash("sha256").update(bytes).digest("hex"));
     await late.client.kill();
   });
-  const whole = seats.flatMap((seat) => [...seat.tracks].filter(([, { manner }]) => manner === "load"));
+  const whole = seats.flatMap((seat) => [...seat.tracks].filter(([, track]) => track.whole));
   await eventually(
     () => whole.every(([sessionId, track]) => track.bytes === kept.get(sessionId)!.length),
-    "whoever loaded a session has read all of it",
+    "whoever loaded a session, and went on from there, has read all of it",
     60_000,
   );
   expect(faults).toEqual([]);

@@ -18,6 +18,7 @@ export interface StreamClientOptions {
   /** Of `_meta["acp-master"]` of initialize. */
   readonly agent?: string | null;
   readonly events?: boolean;
+  readonly positions?: boolean;
 }
 
 export class StreamClient implements AsyncDisposable {
@@ -48,8 +49,8 @@ export class StreamClient implements AsyncDisposable {
     await within(once(socket, "connect"), "connect to the master", PATIENCE_MS);
     const client = new StreamClient(socket, master.work, options);
     master.own(client);
-    const { agent, events } = options;
-    const meta = { ...(agent === undefined ? {} : { agent }), ...(events === undefined ? {} : { events }) };
+    const { agent, events, positions } = options;
+    const meta = { agent, events, positions };
     await client.call("initialize", { protocolVersion: 1, clientCapabilities: {}, _meta: { "acp-master": meta } });
     return client;
   }
