@@ -42,6 +42,8 @@ function welcome({ pid, socket }) {
   const listed = spawnSync(process.execPath, [program, "agents", "--json"], { cwd: root, encoding: "utf8" });
   const agents = listed.status === 0 ? JSON.parse(listed.stdout).agents : [];
   const ready = agents.filter((agent) => agent.ready);
+  const web = spawnSync(process.execPath, [program, "console", "--json"], { cwd: root, encoding: "utf8" });
+  const address = web.status === 0 ? JSON.parse(web.stdout).address : `not there: ${web.stderr.trim()}`;
   const width = Math.max(...ready.map((agent) => agent.name.length), 0);
   const rows = ready.map(
     ({ name, how, command }) =>
@@ -49,7 +51,9 @@ function welcome({ pid, socket }) {
   );
   console.log(`acp-master is ready (pid ${pid}). Stop it with Ctrl-C.
 
-  Socket: ${socket}
+  Console: ${address}
+           (logs in one browser, once; npx acp-master console gives another)
+  Socket:  ${socket}
   Agents that can start here:
 ${rows.join("\n")}
 

@@ -167,7 +167,7 @@ describe("an approval", () => {
 
   it("can be seen by a page that looks on, and by nothing that it does decided", async () => {
     const { client, sessionId, process } = await editor();
-    const page = await running.page(await running.credentials(["--read-only"]));
+    const page = await running.page(await running.credentials("observer"));
     expect(page.messages.all[0]).toMatchObject({ type: "hello", role: "observer" });
     await page.request("attach", { sessionId });
     const asked = process.askPermission(sessionId, { toolCall: { toolCallId: "seen", title: "T" } });

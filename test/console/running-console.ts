@@ -1,6 +1,7 @@
 // The console of one test's daemon, and pages of it as a browser has them: log-in, cookie, WebSocket.
 import { readFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { WebSocket } from "ws";
 import type { ApprovalRow, Reply, Requests, ResultOf, ServerMessage } from "../../apps/acp-console/src/protocol.ts";
@@ -38,16 +39,21 @@ export class RunningConsole implements AsyncDisposable {
   readonly port: number;
   readonly pid: number;
 
-  private constructor(home: Home, facts: { pid: number; address: string }) {
+  private constructor(home: Home, port: number) {
     this.#home = home;
-    this.pid = facts.pid;
-    this.port = Number(new URL(facts.address).port);
+    this.pid = RunningConsole.file(home).pid;
+    this.port = port;
   }
 
   /** Runs `acp-master console`; the home ends it when it goes. */
   static async start(home: Home): Promise<RunningConsole> {
     await RunningConsole.address(home);
-    const console = new RunningConsole(home, RunningConsole.file(home));
+    return RunningConsole.at(home, Number(new URL(RunningConsole.file(home).address).port));
+  }
+
+  /** The console that runs already, on this port. */
+  static at(home: Home, port: number): RunningConsole {
+    const console = new RunningConsole(home, port);
     home.own(console);
     return console;
   }
@@ -68,8 +74,13 @@ export class RunningConsole implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  async token(args: readonly string[] = []): Promise<string> {
-    return new URL(await RunningConsole.address(this.#home, args)).hash.slice("#token=".length);
+  /** A token, asked for where the command line asks. */
+  async token(role: "controller" | "observer" = "controller"): Promise<string> {
+    const socket = connect(join(this.#home.home, "run", "web.sock"));
+    socket.write(`${JSON.stringify({ ask: "address", role })}\n`);
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk);
+    return tokenIn(JSON.parse(Buffer.concat(chunks).toString("utf8")).address);
   }
 
   /** One request as a browser's own page sends it. */
@@ -114,8 +125,8 @@ export class RunningConsole implements AsyncDisposable {
   }
 
   /** A log-in that works. */
-  async credentials(args: readonly string[] = []): Promise<Credentials> {
-    const answer = await this.login(await this.token(args));
+  async credentials(role: "controller" | "observer" = "controller"): Promise<Credentials> {
+    const answer = await this.login(await this.token(role));
     if (answer.status !== 200) throw new Error(`the log-in was answered with ${answer.status}: ${answer.body}`);
     const cookie = (answer.headers["set-cookie"]?.[0] ?? "").split(";", 1)[0] ?? "";
     return { cookie, key: JSON.parse(answer.body).key };
@@ -150,6 +161,9 @@ export class RunningConsole implements AsyncDisposable {
     await processGone(this.pid);
   }
 }
+
+/** What an address logs in with. */
+export const tokenIn = (address: string): string => new URL(address).hash.slice("#token=".length);
 
 /** One tab. */
 export class ConsolePage implements AsyncDisposable {
@@ -212,6 +226,16 @@ export class ConsolePage implements AsyncDisposable {
     const found = await this.messages.take((each) => isIt(each) && fits(each), `the next ${type}`, deadlineMs);
     if (!isIt(found)) throw new Error("a message of another type was taken");
     return found;
+  }
+
+  /** As `next`, of what comes from now on. */
+  coming<Type extends ServerMessage["type"]>(
+    type: Type,
+    fits: (message: MessageOf<Type>) => boolean = () => true,
+    deadlineMs?: number,
+  ): Promise<MessageOf<Type>> {
+    const past = new Set<ServerMessage>(this.messages.all);
+    return this.next(type, (message) => !past.has(message) && fits(message), deadlineMs);
   }
 
   /** The row of this open approval, from whichever message told of it. */

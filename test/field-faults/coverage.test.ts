@@ -14,7 +14,7 @@ const required: Readonly<Record<string, string>> = {
   terminal: "152-154",
   process: "107-111 113 114 116-119",
   "daemon-start": "123-126 128 129",
-  "transport-security": "136 139",
+  "transport-security": "131-136 138 139",
   "secrets-logs": "140-143",
   capabilities: "148-151",
   "paths-env": "160-163",

@@ -1,6 +1,6 @@
 // Where the command line asks the running console for an address: a socket in the daemon's private folder. One line of
 // JSON each way.
-import { lstatSync, unlinkSync } from "node:fs";
+import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { z } from "zod";
 
@@ -29,6 +29,8 @@ export class Control {
       server.once("error", reject);
       server.listen(path, resolve);
     });
+    // The mask of this process has left it to its user alone already.
+    chmodSync(path, 0o600);
     return new Control(server);
   }
 

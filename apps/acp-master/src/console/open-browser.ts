@@ -17,14 +17,17 @@ export async function openBrowser(places: Places, address: string): Promise<bool
     mode: 0o600,
   });
   const [command, ...args] = opener();
-  return await new Promise<boolean>((resolve) => {
-    const child = spawn(command, [...args, pathToFileURL(file).href], { stdio: "ignore", detached: true });
+  const child = spawn(command, [...args, pathToFileURL(file).href], { stdio: "ignore", detached: true });
+  let timer: NodeJS.Timeout | undefined;
+  const opened = await new Promise<boolean>((resolve) => {
     child.once("error", () => resolve(false));
     child.once("exit", (code) => resolve(code === 0));
     // Some are the browser itself, and stay.
-    setTimeout(() => resolve(true), 5000).unref();
-    child.unref();
+    timer = setTimeout(() => resolve(true), 5000);
   });
+  clearTimeout(timer);
+  child.unref();
+  return opened;
 }
 
 function opener(): [string, ...string[]] {
