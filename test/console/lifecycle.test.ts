@@ -13,8 +13,10 @@ import { RunningConsole, tokenIn } from "./running-console.ts";
 const asking = { defaultAgent: "fake", helper: { use: "ask" } };
 
 /** Consoles of this home that run now. */
-const consoles = async (master: { marker: string }): Promise<number[]> =>
-  (await processesMarked(master.marker)).filter((one) => one.command.includes("acp-console.js")).map((one) => one.pid);
+const consoles = (master: { marker: string }): number[] =>
+  processesMarked(master.marker)
+    .filter((one) => one.command.includes("acp-console.js"))
+    .map((one) => one.pid);
 
 const consoleFile = (home: { home: string }): string => join(home.home, "run", "console.json");
 
@@ -23,7 +25,7 @@ describe("a console", () => {
     await using home = makeHome();
     const addresses = await Promise.all(Array.from({ length: 4 }, () => RunningConsole.address(home)));
     const running = await RunningConsole.start(home);
-    expect(await consoles(home)).toEqual([running.pid]);
+    expect(consoles(home)).toEqual([running.pid]);
     expect(new Set(addresses.map((address) => new URL(address).origin))).toEqual(new Set([running.origin]));
     expect(new Set(addresses).size).toBe(4);
     const mode = (name: string): number => statSync(join(home.home, "run", name)).mode & 0o777;
@@ -45,7 +47,7 @@ describe("a console", () => {
     const editor = home.connect(["demo"]);
     await editor.initialize();
     await editor.newSession();
-    expect(await consoles(home)).toEqual([]);
+    expect(consoles(home)).toEqual([]);
     expect(existsSync(consoleFile(home))).toBe(false);
   });
 
@@ -55,7 +57,7 @@ describe("a console", () => {
     master.configure({ config: { console: { readOnly: true } } });
     const second = await RunningConsole.start(master);
     expect(second.pid).not.toBe(first.pid);
-    expect(await consoles(master)).toEqual([second.pid]);
+    expect(consoles(master)).toEqual([second.pid]);
     const page = await second.page();
     expect(page.messages.all[0]).toMatchObject({ type: "hello", role: "observer" });
     master.configure({ config: { console: { host: "0.0.0.0" } } });
@@ -85,7 +87,13 @@ describe("a console", () => {
 
 describe("the end of the daemon", () => {
   const ends: [string, (master: Master) => Promise<unknown>][] = [
-    ["killed and started again", async (master) => void (await master.kill9(), await master.serve())],
+    [
+      "killed and started again",
+      async (master) => {
+        await master.kill9();
+        await master.serve();
+      },
+    ],
     ["restarted by its command", async (master) => await master.cli(["restart"], { deadlineMs: 30_000 })],
   ];
   it.each(ends)("%s: an open card dies with it, and what comes after is the new daemon's", async (name, end) => {

@@ -74,6 +74,24 @@ async function withOpenApproval(attack: (approvalId: string) => Promise<void>): 
   expect((await asked).result.outcome.optionId).toBe("no");
 }
 
+const foreignOrigins = (port: number): string[] => [
+  "https://evil.example",
+  "null",
+  "",
+  `https://127.0.0.1:${port}`,
+  `http://127.0.0.1:${port + 1}`,
+  "http://127.0.0.1",
+  `http://localhost:${port}`,
+  `http://127.0.0.1:${port}/`,
+  `http://127.0.0.1:${port}, https://evil.example`,
+];
+
+/** A request of exactly so many bytes. */
+function promptOf(bytes: number): string {
+  const head = '{"id":1,"op":"prompt","sessionId":"s","content":[{"type":"text","text":"';
+  return `${head}${"x".repeat(bytes - head.length - 4)}"}]}`;
+}
+
 describe("the name by which it is called", () => {
   it("is loopback with its port, in whichever spelling browsers have for it", async () => {
     for (const name of ["localhost", "127.0.0.1", "127.9.8.7", "[::1]"]) {
@@ -116,20 +134,8 @@ describe("the name by which it is called", () => {
 });
 
 describe("the page that calls", () => {
-  const origins = (): string[] => [
-    "https://evil.example",
-    "null",
-    "",
-    `https://127.0.0.1:${running.port}`,
-    `http://127.0.0.1:${running.port + 1}`,
-    "http://127.0.0.1",
-    `http://localhost:${running.port}`,
-    `http://127.0.0.1:${running.port}/`,
-    `http://127.0.0.1:${running.port}, https://evil.example`,
-  ];
-
   it("is its own: an upgrade from another origin is refused, logged in or not; without one it needs the log-in (FF-131)", async () => {
-    for (const Origin of origins()) {
+    for (const Origin of foreignOrigins(running.port)) {
       expect(await upgraded(running.socket(credentials, { Origin })), Origin).toBe(403);
       expect(await upgraded(running.socket(undefined, { Origin })), Origin).toBe(403);
       expect(await api({ Origin }), Origin).toBe(403);
@@ -258,14 +264,10 @@ describe("what is too long", () => {
     expect((await running.login(token)).status).toBe(200);
     const big = await running.page(credentials);
     const { maxMessageBytes } = await big.next("hello");
-    const frame = (bytes: number): string => {
-      const head = `{"id":1,"op":"prompt","sessionId":${JSON.stringify(sessionId)},"content":[{"type":"text","text":"`;
-      return `${head}${"x".repeat(bytes - head.length - 4)}"}]}`;
-    };
-    big.socket.send(frame(maxMessageBytes));
+    big.socket.send(promptOf(maxMessageBytes));
     const reply = await big.next("reply");
     expect(reply).toMatchObject({ ok: false, error: { reason: "not_attached" } });
-    big.socket.send(frame(maxMessageBytes + 1));
+    big.socket.send(promptOf(maxMessageBytes + 1));
     expect(await big.closed).toBe(1009);
     expect(await page.request("ping", {})).toEqual({});
   });
