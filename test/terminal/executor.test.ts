@@ -1,5 +1,6 @@
 // The tmux executor against a real tmux: what arrives in which pane, and what never does.
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Order } from "@acp-master/helper-sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -128,6 +129,15 @@ describe("send", () => {
     expect(await executor.dispatch(order(target, "insert", send("qqq gg")), never)).toBe(true);
     await tmux.holds(pane, "$ qqq gg");
   });
+});
+
+it("says what runs in the pane, and nothing of what stands there", async () => {
+  const { pane, target } = await bound();
+  await tmux.run("send-keys", "-t", pane, "-l", "a secret");
+  await tmux.holds(pane, "a secret");
+  expect(await executor.context(target, never)).toBe(
+    `The terminal that send types into runs "bash" in "${realpathSync(tmpdir())}".`,
+  );
 });
 
 describe("nothing is done", () => {

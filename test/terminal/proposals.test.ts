@@ -1,5 +1,5 @@
 // Proposals in a real tmux: nothing changes before a key press, each key does one thing, and each end is the agent's to read.
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/events.ts";
@@ -128,7 +128,7 @@ describe("what is opened", () => {
     const title = "#(touch pwned) logs";
     const actions = [{ type: "open_and_send", target: "tab", title, input: "touch in-tab" }];
     const proposing = await stage.card(talk, payload("", { actions }));
-    expect(await stage.tmux.screen()).toContain(title);
+    expect(await stage.tmux.screen()).toContain(`open a tab named "${title}", and in it:`);
     await stage.tmux.press("r");
     expect((await proposing.end()).statuses).toEqual(["accepted", "confirmed"]);
     await made("in-tab");
@@ -206,6 +206,25 @@ describe("the card goes and no terminal has changed", () => {
     await stage.tmux.press("x");
     await stage.tmux.seesNoMore("Nothing was done");
   });
+});
+
+it("keys that were pressed while the card came up do nothing", async () => {
+  // The popup's own program, in whose time the first half second goes on and on.
+  const clock = file("clock.mjs");
+  writeFileSync(clock, "performance.now = () => 0;");
+  await stage.tmux.run("set-environment", "-g", "NODE_OPTIONS", `--import ${clock}`);
+  talk = await stage.talk();
+  const before = await stage.tmux.everything();
+  const proposing = await stage.card(talk);
+  await stage.tmux.run("set-environment", "-g", "-u", "NODE_OPTIONS");
+  await stage.tmux.press("r", "i", "c", "1");
+  await stage.tmux.press("C-c"); // leaves, and decides nothing
+  await stage.tmux.seesNoMore(keysCount);
+  expect(await stage.tmux.everything()).toBe(before);
+  const { cards } = JSON.parse((await stage.master.cli(["review", "--json"])).stdout);
+  expect(cards).toMatchObject([{ sessionId: talk.sessionId }]);
+  await talk.client.notify("session/cancel", { sessionId: talk.sessionId });
+  expect((await proposing.end()).statuses).toEqual(["accepted", "cancelled"]);
 });
 
 it("a card whose proposer is killed stays, is marked detached and can be decided", async () => {

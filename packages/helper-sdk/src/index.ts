@@ -11,4 +11,5 @@ export { presetsHelper } from "./reference/presets.ts";
 export { dryRun } from "./proposals/dry-run.ts";
 export type { BindingTurn, Executor, Mode, Order } from "./proposals/executor.ts";
 export type { ProposalOptions, TurnOrigin } from "./proposals/proposal-options.ts";
+export { visibleLine } from "./proposals/visible-text.ts";
 export { withProposals } from "./proposals/with-proposals.ts";

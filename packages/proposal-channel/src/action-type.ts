@@ -88,7 +88,8 @@ const openAndSend: ActionType<OpenAndSendAction> = {
     `{"type":"open_and_send",${openingForm(offered)},"input":TEXT${offered.delegate ? ',"delegate"?:BOOLEAN' : ""}} opens one and types into it`,
   example: { type: "open_and_send", target: "tab", input: "npm test", delegate: false },
   reach: reachOfOpening,
-  cardText: (action) => `${openingText(action)}${action.delegate ? " for a delegate" : ""}: ${action.input}`,
+  cardText: (action) =>
+    `${openingText(action)}${action.delegate ? " for a delegate" : ""}, and in it:\n${action.input}`,
   typed: (action) => action.input,
   names: (action) => ({ delegate: action.delegate, profile: action.profile }),
 };
@@ -114,14 +115,15 @@ function openingForm({ profiles }: Offered): string {
   return `"target":"tab"|"panel","cwd"?:TEXT,"title"?:TEXT,"direction"?:"right"|"left"|"up"|"down"|"auto"${profile}`;
 }
 
+/** One line; what an agent names is quoted, so that it cannot look like the rest of it. */
 function openingText(action: OpenAction | OpenAndSendAction): string {
   const direction = action.target === "panel" ? action.direction : undefined;
   const parts = [
     `open a ${action.target}`,
-    ...(action.title === undefined ? [] : [`named ${action.title}`]),
+    ...(action.title === undefined ? [] : [`named ${JSON.stringify(action.title)}`]),
     ...(direction === undefined ? [] : [`(${direction})`]),
-    ...(action.profile === undefined ? [] : [`with profile ${action.profile}`]),
-    ...(action.cwd === undefined ? [] : [`in ${action.cwd}`]),
+    ...(action.profile === undefined ? [] : [`with profile ${JSON.stringify(action.profile)}`]),
+    ...(action.cwd === undefined ? [] : [`in ${JSON.stringify(action.cwd)}`]),
   ];
   return parts.join(" ");
 }

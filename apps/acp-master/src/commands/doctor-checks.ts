@@ -1,4 +1,5 @@
 // The checks of `doctor`. Each looks at one thing and returns what it found; none changes anything or throws for what it may find.
+import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { findExecutable } from "../agents/find-executable.ts";
@@ -37,7 +38,7 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     checkSocket(places),
     ...(await checkDaemon()),
     ...(loaded.ok ? await checkAgents(loaded.config) : []),
-    ...(loaded.ok ? [checkHelper(loaded.config, places, env)] : []),
+    ...(loaded.ok ? [checkHelper(loaded.config, places, env), ...checkTmux(loaded.config, env)] : []),
     checkRecord(places.stateDir),
   ];
 }
@@ -168,11 +169,25 @@ function checkHelper(config: Config, places: Places, environment: NodeJS.Process
       "Install it, or correct `helper.use` in the configuration.",
     );
   }
-  const missing = kind === "command" ? undefined : files.find((file) => !existsSync(file));
+  const missing = kind === "command" ? undefined : files.find((file) => !file.startsWith("--") && !existsSync(file));
   if (missing === undefined) return ok(check, files.length === 0 ? program : argv.join(" "));
   const next =
     missing === files.at(-1) && kind === "module"
       ? "Correct `helper.use.module` in the configuration."
       : "Install or build acp-master again.";
   return bad(check, `${missing} is missing`, next);
+}
+
+/** Only where a Helper works with it. */
+function checkTmux({ helper, agents }: Config, environment: NodeJS.ProcessEnv): Finding[] {
+  if (![helper, ...Object.values(agents).map((agent) => agent.helper)].some((each) => each?.use === "terminal"))
+    return [];
+  const program = findExecutable("tmux", { environment });
+  const next = "Install tmux 3.2 or newer; until then agents cannot propose anything for your terminal.";
+  if (program === undefined) return [bad("tmux", "not found", next)];
+  const { stdout } = spawnSync(program, ["-V"], { encoding: "utf8", env: environment, timeout: 5000 });
+  const [, major = "0", minor = "0"] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
+  const found = `${stdout.trim()} at ${program}`;
+  const isEnough = Number(major) > 3 || (Number(major) === 3 && Number(minor) >= 2);
+  return [isEnough ? ok("tmux", found) : bad("tmux", found, next)];
 }

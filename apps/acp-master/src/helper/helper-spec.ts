@@ -51,7 +51,7 @@ export function resolveHelperSpec(choice: HelperChoice, places: HelperPlaces): H
 
 function builtinArguments({ use, tmux }: HelperChoice, { configDir }: HelperPlaces): string[] {
   if (use === "policy-file") return [join(configDir, "policy.json")];
-  return use === "terminal" ? ["--tmux", tmux] : [];
+  return use === "terminal" ? [`--tmux=${tmux}`] : [];
 }
 
 /** Whether two specs start the same program in the same way; deadlines alone need no other process. */

@@ -1,5 +1,5 @@
 // stop, restart, doctor and logs with a real daemon.
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Installation } from "./command-line.ts";
@@ -107,6 +107,30 @@ describe("doctor", () => {
       ok: false,
       found: expect.stringContaining("agnets"),
     });
+  });
+});
+
+const tmuxCheck = async (version: string | undefined) => {
+  await using place = new Installation();
+  writeFileSync(join(place.home, "config.json"), '{"defaultAgent":"demo","helper":{"use":"terminal"}}');
+  const bin = join(place.home, "bin");
+  mkdirSync(bin);
+  if (version !== undefined) writeFileSync(join(bin, "tmux"), `#!/bin/sh\necho "tmux ${version}"\n`, { mode: 0o755 });
+  const { stdout } = await place.run(["doctor", "--json"], { env: { PATH: bin } });
+  return JSON.parse(stdout).checks.find((one: Loose) => one.check === "tmux");
+};
+
+describe("doctor of a terminal Helper", () => {
+  test.each([
+    ["3.2a", true],
+    ["next-3.6", true],
+    ["3.1c", false],
+    ["2.9", false],
+    [undefined, false],
+  ] as const)("takes tmux %s as enough: %s", async (version, isEnough) => {
+    const found = await tmuxCheck(version);
+    expect(found).toMatchObject({ ok: isEnough });
+    expect(found.next ?? "").toContain(isEnough ? "" : "Install tmux");
   });
 });
 

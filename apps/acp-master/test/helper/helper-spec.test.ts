@@ -9,7 +9,7 @@ const argvOf = (use: HelperChoice["use"]) => resolveHelperSpec({ use, ...terms }
 test("a built-in Helper is a program beside the master's own", () => {
   expect(argvOf("presets")).toEqual([process.execPath, "/opt/acp/helper-presets.js"]);
   expect(argvOf("policy-file")).toEqual([process.execPath, "/opt/acp/helper-policy-file.js", "/etc/acp/policy.json"]);
-  expect(argvOf("terminal")).toEqual([process.execPath, "/opt/acp/helper-terminal.js", "--tmux", "default"]);
+  expect(argvOf("terminal")).toEqual([process.execPath, "/opt/acp/helper-terminal.js", "--tmux=default"]);
 });
 
 test("a module is run from the folder of the configuration", () => {

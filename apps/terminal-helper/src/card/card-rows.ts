@@ -41,12 +41,20 @@ function choiceRows(card: Card, selected: number, columns: number): string[] {
   return [...marked.flatMap((row) => wrapped(row, columns)), ""];
 }
 
-/** `> ` begins each line of the text and `+ ` what is left of it: a cut of ours is no line of the text. */
-function actionRows({ type, lines }: CardAction, into: string, columns: number): string[] {
-  const rows = lines.flatMap((line) =>
+/** `> ` begins each line of what is typed and `+ ` what is left of it: a cut of ours is no line of the text. */
+function actionRows(action: CardAction, into: string, columns: number): string[] {
+  const { head, typed } = parted(action, into);
+  const rows = typed.flatMap((line) =>
     wrapped(shownEnd(line), Math.max(columns - 2, 1)).map((row, index) => `${index === 0 ? ">" : "+"} ${row}`),
   );
-  return [...wrapped(type === "send" ? `send to ${into}:` : `${type}:`, columns), ...rows];
+  return [...wrapped(head, columns), ...rows];
+}
+
+/** What opens something says so in its first line. */
+function parted({ type, lines }: CardAction, into: string): { head: string; typed: readonly string[] } {
+  if (type === "send") return { head: `send to ${into}:`, typed: lines };
+  const [head = type, ...typed] = lines;
+  return { head, typed };
 }
 
 /** Blanks at the end of a line are part of it. */

@@ -50,6 +50,19 @@ export class TmuxExecutor implements Executor<TerminalAction> {
     return (await this.#pane(target, signal)) !== undefined;
   }
 
+  /** What runs in the pane and where, so that a command fits its shell. Nothing of what stands in it. */
+  async context(target: string, signal: AbortSignal): Promise<string | undefined> {
+    const pane = readTarget(target)?.pane;
+    if (pane === undefined) return undefined;
+    const asked = ["#{pane_current_command}", "#{pane_current_path}"];
+    const ran = await this.#tmux.run(
+      asked.map((format) => ["display-message", "-p", "-t", pane, format]),
+      { signal },
+    );
+    const [program = "", folder = ""] = ran.ok ? ran.lines : [];
+    return `The terminal that send types into runs ${JSON.stringify(program)} in ${JSON.stringify(folder)}.`;
+  }
+
   /** Actions in order; the first that cannot be done ends it. True when at least one was. */
   async dispatch(order: Order<TerminalAction>, signal: AbortSignal): Promise<boolean> {
     let isAnyDone = false;

@@ -116,6 +116,15 @@ describe("what would happen", () => {
   });
 });
 
+test("what is opened is said in a line of its own, and what is typed there is marked", () => {
+  const actions = [{ type: "open_and_send", lines: ['open a tab named "x", and in it:', "npm test", "echo done"] }];
+  const [, , ...rows] = frame(
+    openCard(card({ choices: [choice({ actions })] }), place, { columns: 80, rows: 24 }),
+    awake,
+  );
+  expect(rows.slice(0, 3)).toEqual(['open a tab named "x", and in it:', "> npm test", "> echo done"]);
+});
+
 describe("keys", () => {
   const size = { columns: 80, rows: 24 };
   const two = card({

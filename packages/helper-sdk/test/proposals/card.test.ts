@@ -43,7 +43,7 @@ test("every text of a card is visible as it is, and cut at line feeds where it w
         rationale: "a\\u{A}b",
         actions: [
           { type: "send", lines: ["echo \\u{2066}a\\u{AD}b\\u{E0041}", "ls"] },
-          { type: "open", lines: ["open a panel named x\\u{200D} (right)"] },
+          { type: "open", lines: ['open a panel named "x\\u{200D}" (right)'] },
         ],
         modes: ["run"],
       },
