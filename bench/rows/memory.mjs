@@ -2,6 +2,8 @@
 import { value } from "../goal.mjs";
 
 const SESSIONS = 1000;
+/** So many sessions first, until the daemon's own memory has its size. */
+const WARM_UP = 500;
 const KB = 1024;
 
 async function rowsIn(peer, state) {
@@ -40,8 +42,7 @@ export const memory = {
   async run(stage) {
     const shared = { helper: { isolation: "shared" } };
     const idleDaemon = await stage.daemon({ config: shared });
-    // The first hundred warm the daemon up.
-    await openMany(stage, idleDaemon, 100);
+    await openMany(stage, idleDaemon, WARM_UP);
     const idle = await each(idleDaemon, (count) => openMany(stage, idleDaemon, count));
     await stage.stop(idleDaemon);
 
@@ -54,7 +55,7 @@ export const memory = {
       kept += count;
       while ((await rowsIn(watcher, "parked")) < kept) await new Promise((resolve) => setTimeout(resolve, 100));
     };
-    await park(100);
+    await park(WARM_UP);
     const parked = await each(parking, park);
     return { idle: [idle], parked: [parked] };
   },

@@ -47,6 +47,14 @@ const CONFIG_OPTIONS = '"configOptions"';
 
 export const sessionKey = (agent: string, agentId: string): string => `${agent}\0${agentId}`;
 
+/** JSON of an id, on its own: one from the shared pool would keep eight kilobytes alive for as long as the session lives. */
+function lastingBytes(id: string): Buffer {
+  const bytes = json(id);
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+}
+
 export class Session implements AttachedSession {
   readonly key: string;
   readonly agent: string;
@@ -123,8 +131,8 @@ export class Session implements AttachedSession {
     this.agent = place.agent;
     this.agentId = place.agentId;
     this.sessionId = place.sessionId;
-    this.agentIdBytes = json(place.agentId);
-    this.sessionIdBytes = json(place.sessionId);
+    this.agentIdBytes = lastingBytes(place.agentId);
+    this.sessionIdBytes = place.sessionId === place.agentId ? this.agentIdBytes : lastingBytes(place.sessionId);
     if (this.renamed) this.#names.set(this.agentId, this.sessionIdBytes);
     this.cwd = place.cwd;
     this.roots = [place.cwd, ...place.additionalDirectories];
