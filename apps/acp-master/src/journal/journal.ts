@@ -140,7 +140,7 @@ export class Journal implements SessionLog {
       }
     }
     // Never much less than is copied for it: a client far behind that reads on lets a little go again and again.
-    if (state.start - this.#file.base > Math.max(maxBytes, pending.end - state.start) / 4) this.#compact();
+    if (state.start - this.#file.base > Math.max(maxBytes, pending.end - state.start)) this.#compact();
   }
 
   /** The frame of [position, position + length) is the latest of its kind. Kinds that late joiners do not get are ignored. */

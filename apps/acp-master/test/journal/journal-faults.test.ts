@@ -116,7 +116,7 @@ describe.skipIf(noDisk !== undefined)("on a full disk", () => {
     const reports: string[] = [];
     await using writer = new JournalWriter({
       report: (what) => reports.push(what),
-      settings: { ...settings, maxBytes: 300_000, memoryBytes: 1_000_000 },
+      settings: { ...settings, maxBytes: 200_000, memoryBytes: 1_000_000 },
     });
     const journal = writer.open(state.session());
     const frames: Buffer[] = [];
