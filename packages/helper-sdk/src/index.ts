@@ -7,6 +7,7 @@ export { runHelper } from "./run-helper.ts";
 export type { HelperStreams } from "./run-helper.ts";
 export { allowOnce, ask, reject } from "./verdict.ts";
 export type { PermissionRequest, Verdict } from "./verdict.ts";
+export { terminalActions } from "@acp-master/proposal-channel";
 export { presetsHelper } from "./reference/presets.ts";
 export { dryRun } from "./proposals/dry-run.ts";
 export type { BindingTurn, Executor, Mode, Order } from "./proposals/executor.ts";

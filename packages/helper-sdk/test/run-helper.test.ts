@@ -118,6 +118,12 @@ test(
   },
 );
 
+test("the example with proposals keeps the protocol", { timeout: 120_000 }, async () => {
+  const command = [process.execPath, join(folder, "helper-run.js"), join(examples, "dry-run.js")];
+  const results = await runCases(command);
+  expect(results.filter((result) => result.result === "fail")).toEqual([]);
+});
+
 test("the example in plain Python keeps the protocol", { timeout: 120_000 }, async ({ skip }) => {
   skip(spawnSync("python3", ["-V"]).status !== 0, "python3 is not installed here");
   const results = await runCases(["python3", join(examples, "plain.py")]);

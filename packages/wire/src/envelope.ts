@@ -93,6 +93,11 @@ export class Envelope {
     this.filledCount += 1;
   }
 
+  /** The frame has passed: its bytes are not to be held until the next one comes. */
+  release(): void {
+    this.bytes = NO_BYTES;
+  }
+
   /** Nothing is known of this frame yet. */
   reset(bytes: Buffer, start: number, end: number): void {
     this.kind = "invalid";

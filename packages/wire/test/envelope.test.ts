@@ -27,3 +27,11 @@ test("nothing of the frame before is left in a reused envelope", () => {
     expect(envelope.bytes).toBe(bytes);
   }
 });
+
+test("a released envelope holds no byte of the frame", () => {
+  const bytes = Buffer.from('{"jsonrpc":"2.0","method":"m"}');
+  const envelope = new Envelope();
+  peek(bytes, 0, bytes.length, envelope);
+  envelope.release();
+  expect(envelope.bytes).toHaveLength(0);
+});

@@ -205,6 +205,7 @@ export class AgentLink implements AgentPeer {
 
   chunkEnd(): void {
     this.#owner.chunkEnd(this);
+    this.#envelope.release();
   }
 
   exited(exit: AgentExit): void {
@@ -223,6 +224,7 @@ export class AgentLink implements AgentPeer {
   /** A response that waited in its session's lane. */
   resume(frame: Buffer): void {
     this.frame(frame, 0, frame.length - 1);
+    this.#envelope.release();
   }
 
   #send(frame: (id: string) => Buffer, call: OutgoingCall): number {

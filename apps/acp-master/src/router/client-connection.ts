@@ -129,6 +129,7 @@ export class ClientConnection {
         this.notify(CLOSING, json({ reason: `it sent a line of over ${limit} bytes` }));
         this.#end();
       },
+      chunkEnd: () => this.#envelope.release(),
       ended: (cause) => this.#inputEnded(cause),
     });
     socket.once("close", () => this.close());
@@ -224,6 +225,7 @@ export class ClientConnection {
     const frames = this.#deferred;
     this.#deferred = [];
     for (const frame of frames) this.#frame(frame, 0, frame.length - 1);
+    this.#envelope.release();
   }
 
   /** Cuts the client off, saying why. */
