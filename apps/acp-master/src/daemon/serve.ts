@@ -86,6 +86,7 @@ class Daemon {
   readonly #reaper: Reaper;
   readonly #record: AuditLog;
   readonly #journals: JournalWriter;
+  readonly #store: SessionStore;
   readonly #watch: Disposable;
   readonly #places: Places;
   readonly #proposals: ProposalPlaces;
@@ -104,6 +105,7 @@ class Daemon {
     this.#record = AuditLog.open(places.stateDir, { sync: config.audit.sync, log: this.#log });
     const reportJournal = (what: string): void => this.#log.warn({ what }, "journal");
     this.#journals = new JournalWriter({ report: reportJournal });
+    this.#store = new SessionStore(places.stateDir, this.#journals, reportJournal);
     const proposer = fileURLToPath(new URL("acp-propose.js", import.meta.url));
     const proposals = openProposalPlaces(places, proposer, process.env);
     this.#proposals = proposals;
@@ -134,7 +136,7 @@ class Daemon {
         environment: agentEnvironment(noAgent, process.env, runMarker),
       },
       record: this.#record,
-      store: new SessionStore(places.stateDir, this.#journals, reportJournal),
+      store: this.#store,
       log: this.#log,
       socketPath: places.socketPath,
       configStatus: () => ({
@@ -163,6 +165,7 @@ class Daemon {
     await this.router.stop(reason);
     this.#proposals[Symbol.dispose]();
     await this.#reaper[Symbol.asyncDispose]();
+    this.#store[Symbol.dispose]();
     await this.#journals[Symbol.asyncDispose]();
     this.#record[Symbol.dispose]();
     this.#log.info({ reason }, "daemon stopped");

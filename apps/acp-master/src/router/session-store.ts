@@ -7,11 +7,20 @@ import { type JournalWriter } from "../journal/journal-writer.ts";
 import { SessionFolder } from "../journal/session-folder.ts";
 import type { SessionRecord } from "../journal/session-record.ts";
 
-export class SessionStore {
+const RETRY_MS = 1000;
+
+interface Unsaved {
+  readonly record: SessionRecord;
+  readonly message: string;
+}
+
+export class SessionStore implements Disposable {
   readonly #stateDir: string;
   readonly #writer: JournalWriter;
   readonly #report: (what: string) => void;
-  #unsaved: string | undefined;
+  /** Records that could not be written; tried again until they are. */
+  readonly #unsaved = new Map<Journal, Unsaved>();
+  #retry: NodeJS.Timeout | undefined;
 
   constructor(stateDir: string, writer: JournalWriter, report: (what: string) => void) {
     this.#stateDir = stateDir;
@@ -26,12 +35,18 @@ export class SessionStore {
 
   save(journal: Journal, record: SessionRecord): void {
     const saved = journal.folder.save(record);
-    this.#unsaved = saved.ok ? undefined : saved.message;
-    if (!saved.ok) this.#report(saved.message);
+    if (saved.ok) {
+      this.#unsaved.delete(journal);
+      return;
+    }
+    if (this.#unsaved.get(journal)?.message !== saved.message) this.#report(saved.message);
+    this.#unsaved.set(journal, { record, message: saved.message });
+    this.#retry ??= setTimeout(() => this.#tryAgain(), RETRY_MS).unref();
   }
 
   /** The session is no more: nothing of it stays. */
   remove(journal: Journal): void {
+    this.#unsaved.delete(journal);
     // At once: another session may take this place in the same moment.
     void this.#writer.drop(journal);
     const removed = journal.folder.delete();
@@ -47,6 +62,17 @@ export class SessionStore {
 
   /** What cannot be written, and what to do. */
   get problems(): string[] {
-    return [...this.#writer.problems, ...(this.#unsaved === undefined ? [] : [this.#unsaved])];
+    return [...this.#writer.problems, ...Array.from(this.#unsaved.values(), ({ message }) => message)];
+  }
+
+  /** Tries once more, and never again. */
+  [Symbol.dispose](): void {
+    this.#tryAgain();
+    clearTimeout(this.#retry);
+  }
+
+  #tryAgain(): void {
+    this.#retry = undefined;
+    for (const [journal, { record }] of Array.from(this.#unsaved)) this.save(journal, record);
   }
 }

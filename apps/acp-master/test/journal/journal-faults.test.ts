@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { Journal } from "../../src/journal/journal.ts";
 import { JournalWriter } from "../../src/journal/journal-writer.ts";
 import { sessionsDir } from "../../src/journal/session-folder.ts";
-import { SmallDisk, whyNoDisk } from "./disks.ts";
+import { SmallDisk, whyNoDisk } from "../../../../test/harness/disks.ts";
 import { frame, recordOf, StateFolder } from "./state-folder.ts";
 
 const noDisk = whyNoDisk();
@@ -39,12 +39,7 @@ describe.skipIf(noDisk !== undefined)("on a full disk", () => {
     for (let n = 0; n < 50; n++) add(1000);
     await turnOfTheLoop();
     expect(journal.problem).toBeUndefined();
-    const ballast = join(disk.path, "ballast");
-    try {
-      writeFileSync(ballast, Buffer.alloc(256 * 1024));
-    } catch {
-      // as full as it gets
-    }
+    disk.fill();
     for (let n = 0; n < 150; n++) {
       add(1000);
       await turnOfTheLoop();
@@ -59,7 +54,7 @@ describe.skipIf(noDisk !== undefined)("on a full disk", () => {
     // What is on the full disk is whole frames.
     expect(readFileSync(join(folder.path, "journal.ndjson")).at(-1)).toBe(0x0a);
 
-    rmSync(ballast);
+    disk.free();
     await until(() => journal.problem === undefined);
     expect(writer.problems).toEqual([]);
     expect(readFileSync(join(folder.path, "journal.ndjson")).equals(Buffer.concat(frames))).toBe(true);
@@ -80,12 +75,7 @@ describe.skipIf(noDisk !== undefined)("on a full disk", () => {
     journal.append(frame("before"));
     journal.turnBoundary();
     await turnOfTheLoop();
-    const ballast = join(disk.path, "ballast");
-    try {
-      writeFileSync(ballast, Buffer.alloc(400 * 1024));
-    } catch {
-      // as full as it gets
-    }
+    disk.fill();
     let end = 0;
     for (let turn = 0; turn < 100; turn++) {
       for (let n = 0; n < 5; n++) end = journal.append(frame(`${turn}.${n}`, 1000));
@@ -97,7 +87,7 @@ describe.skipIf(noDisk !== undefined)("on a full disk", () => {
     expect(journal.end - journal.start).toBeLessThanOrEqual(2 * 50_000 + 2000);
     const shown = all(journal);
     expect(shown.length).toBe(journal.end - journal.start);
-    rmSync(ballast);
+    disk.free();
     await until(() => journal.problem === undefined);
     expect(journal.end).toBe(end);
     expect(all(journal).equals(shown)).toBe(true);
