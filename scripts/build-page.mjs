@@ -22,7 +22,9 @@ export async function buildPage(outDir) {
     root: page,
     configFile: false,
     logLevel: "warn",
-    resolve: { alias },
+    // Without the condition "browser": what the Markdown parser takes there decodes entities through innerHTML, which the
+    // page's content security policy forbids.
+    resolve: { alias, conditions: ["module", "production"] },
     oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
     build: {
       outDir,

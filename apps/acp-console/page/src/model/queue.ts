@@ -50,12 +50,11 @@ export interface DotState {
 
 export function dotOf(view: View, sessionId: string): DotState {
   const row = view.sessions.get(sessionId);
-  // The row counts approvals, too; right after an event the list is the newer one.
+  // Not the row's own state: what waits is over with the generation, and a row may be old.
   const count = queueOf(view, sessionId).length;
   if (count > 0) return { dot: "waiting", count };
   const state = row?.state ?? "closed";
-  if (state !== "waiting") return { dot: state, count };
-  return view.isStale ? { dot: "waiting", count: row?.approvals ?? 0 } : { dot: "running", count };
+  return { dot: state === "waiting" ? "running" : state, count };
 }
 
 /** Everything that waits anywhere, for the title and the inbox. */

@@ -18,7 +18,6 @@ interface Props {
 }
 
 const focusable = "a[href], button, input, select, textarea, summary, [tabindex='0']";
-const answering = new Set(["Enter", " ", "Escape", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
 
 export function PanelFrame({ heading, position, className, choices, choose, refuse, children }: Props) {
   const panel = useRef<HTMLElement>(null);
@@ -35,11 +34,7 @@ export function PanelFrame({ heading, position, className, choices, choose, refu
     if (event.key === "Tab") return stayInside(event, panel.current);
     const { target } = event;
     const isField = target instanceof HTMLElement && target.matches("input, textarea, select");
-    if (guard.rejects()) {
-      if (answering.has(event.key) && !isField) event.preventDefault();
-      return;
-    }
-    if (isField) return;
+    if (guard.rejects() || isField) return;
     const choice = optionOfKey(event, choices);
     if (choice !== undefined) choose(choice);
     else if (event.key === "Escape" && !event.repeat) refuse?.();

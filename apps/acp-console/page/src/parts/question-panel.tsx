@@ -115,19 +115,18 @@ function Address({ url, rests, answer }: AnswerProps & { readonly url: string })
   const isWeb = target?.protocol === "https:" || target?.protocol === "http:";
   return (
     <>
-      <p class="asked">
+      <div class="asked">
         <code>
           <Visible text={url} />
         </code>
-        <br />
         {isWeb ? (
-          <>
+          <p>
             It leads to <strong>{target.host}</strong>.
-          </>
+          </p>
         ) : (
-          <span class="warning">This is no web address, so this page does not open it.</span>
+          <p class="warning">This is no web address, so this page does not open it.</p>
         )}
-      </p>
+      </div>
       <div class="options">
         {isWeb && !rests && (
           <a

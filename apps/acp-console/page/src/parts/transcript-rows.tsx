@@ -12,7 +12,7 @@ import { Markdown } from "./markdown.tsx";
 import { Visible } from "./visible.tsx";
 
 const names: Readonly<Record<Speaker, string>> = {
-  person: "You",
+  person: "Prompt",
   agent: "Agent",
   thought: "Thinking",
   summary: "Summary of what was before",

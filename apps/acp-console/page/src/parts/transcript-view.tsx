@@ -22,20 +22,53 @@ export function TranscriptView({ session, isWorking }: { session: OpenSession; i
     if (follows) toEnd();
   }, [version, follows]);
 
+  // What stands below the transcript comes and goes, and so does its height.
+  const frame = useRef<HTMLDivElement>(null);
+  const stay = useRef(() => {});
+  stay.current = () => follows && toEnd();
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(() => stay.current());
+    if (frame.current !== null) observer.observe(frame.current);
+    return () => observer.disconnect();
+  }, []);
+
+  // Only a person leaves the end; rows that grow, shrink or are measured do not.
+  const isByHand = useRef(false);
+  const byHand = (): void => {
+    isByHand.current = true;
+  };
   const scrolled = (offset: number): void => {
     if (list.current === null) return;
     const { scrollSize, viewportSize } = list.current;
-    setFollows(offset + viewportSize >= scrollSize - nearPixels);
+    if (offset + viewportSize >= scrollSize - nearPixels) setFollows(true);
+    else if (isByHand.current) setFollows(false);
   };
 
   return (
-    <div class="transcript-frame">
-      <div class="transcript" tabIndex={0} role="region" aria-label="Transcript">
+    <div class="transcript-frame" ref={frame}>
+      <div
+        class="transcript"
+        tabIndex={0}
+        role="region"
+        aria-label="Transcript"
+        onWheel={byHand}
+        onTouchMove={byHand}
+        onPointerDown={byHand}
+        onKeyDown={byHand}
+      >
         {transcript.left > 0 && <p class="muted">{transcript.left} older parts are not shown.</p>}
         {transcript.rows.length === 0 && session.attachment.value.state === "attached" && (
           <p class="muted">Nothing was said yet.</p>
         )}
-        <Virtualizer ref={list} data={transcript.rows.slice()} shift={shift} onScroll={scrolled}>
+        <Virtualizer
+          ref={list}
+          data={transcript.rows.slice()}
+          shift={shift}
+          onScroll={scrolled}
+          onScrollEnd={() => {
+            isByHand.current = false;
+          }}
+        >
           {(row) => <TranscriptRow row={row} isWorking={isWorking} key={row.key} />}
         </Virtualizer>
       </div>

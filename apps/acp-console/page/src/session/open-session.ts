@@ -74,6 +74,11 @@ export class OpenSession {
     }
   }
 
+  /** An attach is under way, done, or has failed: the next one is a person's, or comes with the next connection. */
+  get isAsked(): boolean {
+    return this.#current >= 0 || this.attachment.value.state === "failed";
+  }
+
   /** What was attached is not any more; its transcript stays readable. */
   lose(problem: string): void {
     this.#current = -1;

@@ -95,8 +95,11 @@ export class PageState {
     switch (message.type) {
       case "daemon":
         this.answers.clear();
-        if (message.state === "offline") open?.interrupt();
-        else void open?.attach();
+        open?.interrupt();
+        break;
+      case "sessions":
+      case "session":
+        this.#attach();
         break;
       case "updates":
         open?.updates(message);
@@ -147,6 +150,13 @@ export class PageState {
     const open = new OpenSession(sessionId, () => this.link);
     open.draft.value = this.#drafts.get(sessionId) ?? "";
     this.open.value = open;
-    if (this.view.value.daemon?.state === "connected" && this.view.value.isConnected) void open.attach();
+    this.#attach();
+  }
+
+  /** Once the session is known: an address may name one that is still being made. */
+  #attach(): void {
+    const { sessions, isStale } = this.view.value;
+    const open = this.open.value;
+    if (open !== undefined && !isStale && sessions.has(open.sessionId) && !open.isAsked) void open.attach();
   }
 }
