@@ -172,7 +172,7 @@ describe("while a session is being restored", () => {
     expect((await turn).result).toEqual({ stopReason: "cancelled" });
     await second.answer(resume, {});
     expect((await second.received("session/close")).message.params).toEqual({ sessionId: "a" });
-    expect(await stateOf(client, "a")).toBeUndefined();
+    expect(await stateOf(client, "a")).toBe("closed");
     expect(second.count("session/prompt")).toBe(0);
   });
 

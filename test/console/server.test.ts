@@ -216,9 +216,11 @@ describe("pages", () => {
     await watcher.request("attach", { sessionId });
     expect(outline(watcher.updates(sessionId)).at(-1)).toEqual(["agent_message_chunk", "went on"]);
     await page.request("close", { sessionId });
-    await watcher.next("session_removed", (message) => message.sessionId === sessionId);
+    await watcher.next("session", ({ session }) => session.sessionId === sessionId && session.state === "closed");
     expect(await watcher.refusal("cancel", { sessionId })).toBe("not_attached");
-    expect(await page.refusal("attach", { sessionId })).toBe("unknown_session");
+    // It is kept, and goes on where it was.
+    await page.request("attach", { sessionId });
+    expect(outline(page.updates(sessionId)).at(-1)).toEqual(["agent_message_chunk", "went on"]);
   });
 
   it("are told what is wrong with what they ask", async () => {

@@ -28,6 +28,12 @@ const snapshots = (n: number): Loose[] => [
   { sessionUpdate: "usage_update", used: n, size: 9 },
 ];
 
+/** The members of an opened session's result; what they hold would change on its way through a parser. */
+const spelled = (mode: string, sessionId = ""): string =>
+  `{${sessionId}"_meta":{"big":9007199254740993,"one":1.0,"minus":-0,"far":1e400,"u":"\\u00e9"},` +
+  `"modes":{"n":1.50,"currentModeId":"${mode}","availableModes":[{"id":"a","rank":18446744073709551615}]},` +
+  `"configOptions":[{"id":"o","type":"select","currentValue":1.0,"options":[]}]`;
+
 describe("joining a live session while a turn streams", () => {
   it("by load gives all that was before, then the answer, then all that follows", async () => {
     const bay = bench.agent({ "session/prompt": false });
@@ -133,6 +139,25 @@ describe("joining a live session while a turn streams", () => {
     await a.next("session/update");
     const late = await bay.client();
     expect((await late.call("session/load", { sessionId: "state", ...place() })).modes.currentModeId).toBe("c");
+  });
+
+  it("answers in the agent's own spelling, with only what was set since changed", async () => {
+    const bay = bench.agent({ "session/new": false, "session/set_mode": {} });
+    const a = await bay.client();
+    const made = a.request("session/new", place());
+    const process = await bay.process();
+    const request = await process.received("session/new");
+    await process.sendRaw(
+      `{"jsonrpc":"2.0","id":${request.message.id},"result":${spelled("a", '"sessionId":"spelled",')}}}\n`,
+    );
+    await made;
+    await a.call("session/set_mode", { sessionId: "spelled", modeId: "b" });
+    for (const method of ["session/load", "session/resume"]) {
+      const b = await bay.client();
+      const { id } = await b.request(method, { sessionId: "spelled", ...place() });
+      const answer = b.lines.all.findLast(({ message }) => message.id === id);
+      expect(answer?.text).toContain(`"result":${spelled("b")}}`);
+    }
   });
 
   it("offers the open questions behind the history, and again to whoever loads again", async () => {

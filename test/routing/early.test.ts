@@ -1,6 +1,6 @@
 // Frames that name a session before the answer that makes it one.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Bench, chunk } from "../harness/bench.ts";
+import { announcing, Bench, chunk } from "../harness/bench.ts";
 import type { Line, Loose } from "../harness/lines.ts";
 import type { RawClient } from "../harness/raw-client.ts";
 import type { ScriptedProcess } from "../harness/scripted-process.ts";
@@ -176,6 +176,43 @@ describe("FF-92: what comes before the answer to session/new", () => {
     await process.answer(requests[1]!, { sessionId: "two" });
     expect((await Promise.all(made)).map(({ sessionId }) => sessionId)).toEqual(["one", "two"]);
   });
+
+  it.each(["session/close", "session/delete"])(
+    "is nobody's when it is the last word of a session that %s has just ended",
+    async (method) => {
+      const bay = bench.agent({
+        initialize: announcing({ sessionCapabilities: { delete: {} } }),
+        "session/new": false,
+      });
+      const client = await bay.client({ capabilities: able });
+      const process = await bay.process();
+      const made = async (id: string, ...before: Loose[]): Promise<Loose> => {
+        const answer = client.newSession();
+        const request = await process.received("session/new");
+        await process.sendRaw(
+          asLines([...before, { jsonrpc: "2.0", id: request.message.id, result: { sessionId: id } }]),
+        );
+        return await answer;
+      };
+      const [former, next] = [`former-${method}`, `next-${method}`];
+      await made(former);
+      await client.prompt(former, "a turn");
+      await client.call(method, { sessionId: former });
+      await made(next, update(former, "ghost"), update(next, "first"));
+      await bay.reached(client);
+      expect(client.text(former)).toBe("");
+      expect(client.text(next)).toBe("first");
+      const { sessions } = await client.call("_acp-master/sessions", {});
+      const states = sessions.map((row: Loose) => [row.sessionId, row.state]);
+      expect(states).toContainEqual([next, "idle"]);
+      expect(states).not.toContainEqual([former, "idle"]);
+      // An agent may use the id of a deleted one again; the answer says so.
+      if (method === "session/delete") {
+        await made(former, update(former, "anew"));
+        await client.waitFor((message) => message.params?.update?.content?.text === "anew");
+      }
+    },
+  );
 
   it("is refused at once when no session is being made", async () => {
     const bay = bench.agent();

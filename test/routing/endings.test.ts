@@ -43,7 +43,7 @@ describe("session/close", () => {
     // The last controller's close is the end; one that looks on does not keep it.
     expect(await b.call("session/close", { sessionId })).toEqual({});
     expect((await process.received("session/close")).message.params).toEqual({ sessionId });
-    expect((await b.prompt(sessionId, "x")).error?.data.reason).toBe("unknown_session");
+    expect((await b.prompt(sessionId, "x")).error?.data.reason).toBe("not_attached");
     await process.say(sessionId, "ghost");
     await looker.call("_acp-master/status", {});
     await bay.reached(a);
@@ -96,7 +96,7 @@ describe("session/close", () => {
     await bay.reached(a);
     expect(a.lines.all.filter(({ message }) => message.result?.stopReason !== undefined)).toHaveLength(2);
     const { sessions } = await a.call("_acp-master/sessions", {});
-    expect(sessions.map((row: Loose) => row.sessionId)).not.toContain(sessionId);
+    expect(sessions.find((row: Loose) => row.sessionId === sessionId)).toMatchObject({ state: "closed", clients: [] });
   });
 
   it("counts an unknown session in the agent as closed; another error leaves all as it was", async () => {
@@ -112,7 +112,7 @@ describe("session/close", () => {
     const closed = a.request("session/close", { sessionId });
     await process.fail(await process.received("session/close"), { code: -32002, message: "gone" });
     expect((await closed).result).toEqual({});
-    expect((await a.prompt(sessionId, "x")).error?.data.reason).toBe("unknown_session");
+    expect((await a.prompt(sessionId, "x")).error?.data.reason).toBe("not_attached");
   });
 
   it("of a session that was loaded is told to the agent, which has it in its store", async () => {
@@ -122,7 +122,8 @@ describe("session/close", () => {
     await a.call("session/close", { sessionId: "stored" });
     expect((await bay.process()).count("session/close")).toBe(1);
     await a.call("session/load", { sessionId: "stored", ...place() });
-    expect((await bay.process()).count("session/load")).toBe(2);
+    const process = await bay.process();
+    expect([process.count("session/load"), process.count("session/resume")]).toEqual([1, 1]);
   });
 
   it("answers what runs in an agent that has no close", async () => {

@@ -41,7 +41,7 @@ describe("the shim ends with 1 and says why", () => {
     const held = editor.prompt("a", "two", 20_000);
     await master.serve();
     expect((await held).error).toMatchObject({ data: { reason: "daemon_restarted" } });
-    await ends(editor, /session a cannot be resumed: .*does not know it any more/);
+    await ends(editor, /session a cannot be resumed: .*The agent answered with error/);
   });
 
   it("when its folder is gone", async () => {

@@ -1,6 +1,6 @@
 // What differs because the master is who the client talks to: its introduction, and what it refuses before the agent hears of it.
 import type { Allowed } from "./allowed.ts";
-import { every, hasKeys, inError, masterSays, notForwarded, oldAgent } from "./covers.ts";
+import { every, hasKeys, inError, masterSays, newClient, notForwarded, oldAgent } from "./covers.ts";
 
 export const atTheDoor: readonly Allowed[] = [
   {
@@ -88,8 +88,7 @@ export const atTheDoor: readonly Allowed[] = [
   },
   {
     name: "an unknown session is refused by the master",
-    reason:
-      "a session that nobody opened here, or that is closed, has no route; the code is the master's, with a reason",
+    reason: "a session that nobody opened here has no route; the code is the master's, with a reason",
     views: ["client"],
     pairs: every,
     covers: (one) =>
@@ -99,8 +98,19 @@ export const atTheDoor: readonly Allowed[] = [
       inError(one),
   },
   {
+    name: "a closed session is refused by the master",
+    reason: "nobody is attached to it any more; whoever loads it opens it again",
+    views: ["client"],
+    pairs: newClient,
+    covers: (one) =>
+      /^answer to session\/(prompt|close)$/.test(one.message) &&
+      one.of.through?.error?.code === -32055 &&
+      masterSays(one.of.through, "not_attached") &&
+      inError(one),
+  },
+  {
     name: "what the master refuses does not reach the agent",
-    reason: "the other side of the three refusals above",
+    reason: "the other side of the four refusals above",
     views: ["agent"],
     pairs: every,
     covers: (one) =>

@@ -11,9 +11,6 @@ const snapshots = [
   "usage_update",
 ];
 
-/** Of all sessions of the script only the one that is joined again has it. */
-const modeOfTheJoined = "bold";
-
 const isOurCursor = (cursor: Loose): boolean => {
   const { agent, inner } = JSON.parse(Buffer.from(String(cursor), "base64url").toString());
   return agent === "new-new" && /^page-\d$/.test(inner);
@@ -95,7 +92,7 @@ export const ofSessions: readonly Allowed[] = [
   },
   {
     name: "what is only left, or closed already, is not closed in the agent",
-    reason: "the other side of the entry above; a second close finds no session",
+    reason: "the other side of the entry above; nobody is attached any more who could close it again",
     views: ["agent"],
     pairs: ["new-new"],
     covers: (one) =>
@@ -139,17 +136,6 @@ export const ofSessions: readonly Allowed[] = [
       notForwarded(one, "session/resume", ({ sessionId }) => !sessionId.endsWith("-1")) ||
       (one.kind === "missing" && one.direction === "to client" && one.direct.error?.code === -32601) ||
       (one.kind === "extra" && resumedByLoad(one.through)),
-  },
-  {
-    name: "what the master puts together itself is in its own spelling",
-    reason: "the content is equal; the answers of joined sessions and of lists are made here, out of parsed ones",
-    views: ["client"],
-    pairs: every,
-    covers: (one) =>
-      one.kind === "spelled" &&
-      (one.message === "answer to session/list" ||
-        (/^answer to session\/(load|resume)$/.test(one.message) &&
-          one.of.direct?.result.modes.currentModeId === modeOfTheJoined)),
   },
   {
     name: "a list is asked for in the master's own spelling",

@@ -83,6 +83,8 @@ export class Roster {
     switch (event["type"]) {
       case "session_changed": {
         const session = this.#keep(event["session"]);
+        // The daemon has let everybody go; whoever attaches again opens it again.
+        if (session.state === "closed") this.#ports.removed(session.sessionId);
         this.#ports.tell({ type: "session", session });
         return this.#told(session.sessionId);
       }

@@ -1,4 +1,5 @@
-// `acp-master close SESSION`: closes a session at its agent. Its history stays until it expires.
+// `acp-master close SESSION`: closes a session at its agent. It stays listed, and what was seen in it can be read and gone on
+// with, until it expires.
 import type { Command } from "commander";
 import { openMaster } from "../client/open-master.ts";
 import { sessionRow } from "../client/session-rows.ts";
@@ -18,6 +19,7 @@ async function close(given: string): Promise<ExitCode> {
   await using master = await openMaster();
   const { sessionId } = await sessionRow((method, params) => master.request(method, params), given);
   await master.request("_acp-master/session/close", { sessionId });
-  process.stdout.write(`Closed ${visibleLine(sessionId)}.\n`);
+  const id = visibleLine(sessionId);
+  process.stdout.write(`Closed ${id}. What was seen is kept for now: acp-master tail ${id}\n`);
   return exitCodes.done;
 }

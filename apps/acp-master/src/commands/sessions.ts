@@ -31,14 +31,24 @@ async function sessions(options: SessionsOptions): Promise<ExitCode> {
   // The one that somebody worked with last is the one that is looked for.
   const rows = found.toSorted((one, other) => isoTime(other.updatedAt).localeCompare(isoTime(one.updatedAt)));
   if (options.json === true) process.stdout.write(`${visibleJson({ sessions: rows }, 2)}\n`);
-  else process.stdout.write(await table(columns(Date.now()), rows, { surface: process.stdout, empty: "No session." }));
+  else
+    process.stdout.write(
+      await table(sessionColumns(Date.now()), rows, { surface: process.stdout, empty: "No session." }),
+    );
   return exitCodes.done;
 }
 
-const columns = (now: number): Column<SessionRow>[] => [
+/** What the word for a state does not say. */
+const stateTexts: Readonly<Record<string, string>> = {
+  parked: "parked, goes on at the next prompt",
+  lost: "lost, tried again at the next prompt",
+  closed: "closed, opens again when it is loaded",
+};
+
+export const sessionColumns = (now: number): Column<SessionRow>[] => [
   { title: "Session", value: (row) => row.sessionId },
   { title: "Agent", value: (row) => row.agent },
-  { title: "State", value: (row) => row.state },
+  { title: "State", value: (row) => row.state, shown: (row) => stateTexts[row.state] ?? row.state },
   { title: "Preset", value: (row) => row.preset ?? "-" },
   { title: "Approvals", value: (row) => String(row.approvals) },
   {

@@ -161,6 +161,9 @@ export const configSchema = block({
     stalledSeconds: positiveTime(86_400, "seconds")
       .default(600)
       .describe("How long a client may leave what waits for it unread before it is let go."),
+    agentIdleSeconds: positiveTime(86_400, "seconds")
+      .default(60)
+      .describe("How long an agent process runs on without session and client."),
   })
     .prefault({})
     .describe("Bounds."),

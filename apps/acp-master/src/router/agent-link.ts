@@ -54,6 +54,7 @@ export interface LinkOwner {
 
 const SESSION_UPDATE = Buffer.from("session/update");
 const VERSION_2 = Buffer.from("2.0");
+const MAX_DEPARTED = 1000;
 
 export class AgentLink implements AgentPeer {
   readonly definition: AgentDefinition;
@@ -62,6 +63,8 @@ export class AgentLink implements AgentPeer {
   readonly announced: ClientCapabilities;
   readonly startedAt = Date.now();
   readonly sessions = new Map<string, Session>();
+  /** Of the last sessions that left: what is still on its way from them belongs to no session that is just being made. */
+  readonly departed = new Set<string>();
   readonly clients = new Set<ClientConnection>();
   readonly creations = new Set<Creation>();
   readonly incoming = new Map<string, IncomingRequest>();
@@ -105,12 +108,20 @@ export class AgentLink implements AgentPeer {
     return asRecord(this.initialized["agentCapabilities"]);
   }
 
+  /** The session runs here from now on. */
+  take(session: Session): void {
+    this.sessions.set(session.agentId, session);
+    this.departed.delete(session.agentId);
+  }
+
   /** The session runs here no more; the sessions under it go with it. Returns the ids of all. */
   leave(session: Session): string[] {
     const children = [...this.children].filter(([, parent]) => parent === session).map(([agentId]) => agentId);
     for (const agentId of children) this.children.delete(agentId);
     if (this.sessions.get(session.agentId) === session) this.sessions.delete(session.agentId);
-    return [session.agentId, ...children];
+    const left = [session.agentId, ...children];
+    for (const agentId of left) this.#depart(agentId);
+    return left;
   }
 
   /** Whether the agent announced `sessionCapabilities.<name>` (or loadSession). */
@@ -225,6 +236,12 @@ export class AgentLink implements AgentPeer {
   resume(frame: Buffer): void {
     this.frame(frame, 0, frame.length - 1);
     this.#envelope.release();
+  }
+
+  #depart(agentId: string): void {
+    this.departed.add(agentId);
+    const oldest = this.departed.values().next();
+    if (this.departed.size > MAX_DEPARTED && !oldest.done) this.departed.delete(oldest.value);
   }
 
   #send(frame: (id: string) => Buffer, call: OutgoingCall): number {

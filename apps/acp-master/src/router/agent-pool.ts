@@ -8,6 +8,7 @@ import type { Reaper } from "../agents/reaper.ts";
 import { asRecord } from "../protocol/json-value.ts";
 import { fault, type RpcError } from "../protocol/reasons.ts";
 import { VERSION } from "../version.ts";
+import { agentErrorCode } from "./agent-error.ts";
 import { AgentLink, type LinkOwner } from "./agent-link.ts";
 import type { ClientCapabilities } from "./client-capabilities.ts";
 import { json } from "./message.ts";
@@ -18,7 +19,6 @@ import { type Envelope, parseFrame, spanBytes } from "@acp-master/wire";
 
 /** Installing an agent on its first use takes minutes, answering `initialize` seconds. */
 const INITIALIZE_MS = 180_000;
-const IDLE_MS = 60_000;
 /** A wait of up to this long is sat out; a longer one is an answer. */
 const PATIENT_MS = 2000;
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
@@ -27,6 +27,8 @@ export interface PoolSettings {
   readonly reaper: Reaper;
   environment(definition: AgentDefinition): Record<string, string>;
   readonly maxFrameBytes: () => number;
+  /** So long a process without session and client may run on. */
+  readonly idleMs: () => number;
   readonly log: AgentLog;
 }
 
@@ -98,7 +100,7 @@ export class AgentPool {
       this.#idle.delete(link);
       void this.retire(link);
     };
-    this.#idle.set(link, wait(IDLE_MS, over));
+    this.#idle.set(link, wait(this.#settings.idleMs(), over));
   }
 
   /** Ends one process; no new session goes to it. */
@@ -234,7 +236,4 @@ async function initialize(link: AgentLink, capabilities: ClientCapabilities): Pr
   });
 }
 
-function errorText(envelope: Envelope): string {
-  const { code } = asRecord(parseFrame(envelope.bytes, envelope.error.start, envelope.error.end));
-  return `It answered with error code ${typeof code === "number" ? code : "unknown"}.`;
-}
+const errorText = (answer: Envelope): string => `It answered with error code ${agentErrorCode(answer) ?? "unknown"}.`;

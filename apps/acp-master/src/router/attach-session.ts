@@ -8,14 +8,16 @@ import { fault, INVALID_PARAMS, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink, Creation } from "./agent-link.ts";
 import { acquireFor } from "./binding.ts";
 import type { ClientConnection } from "./client-connection.ts";
+import { relay } from "./forward.ts";
 import { idText, keep } from "./kept-frame.ts";
 import { json } from "./message.ts";
-import { goneMeanwhile, type OpenParams, readOpenParams, relay, withoutOurMeta } from "./open-session.ts";
+import { goneMeanwhile, type OpenParams, readOpenParams, withoutOurMeta } from "./open-session.ts";
 import { attachResult, openedFrame, rememberOpened } from "./opened-result.ts";
-import { restore } from "./restore.ts";
+import { endedMeanwhile, restore } from "./restore.ts";
 import { samePlace } from "./list-sessions.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
+import { removeSession } from "./session-end.ts";
 import type { SessionLog } from "./session-log.ts";
 
 type Manner = "load" | "resume";
@@ -92,8 +94,8 @@ async function joinKnown(router: Router, client: ClientConnection, join: Join): 
   if (!session.restoring && session.mcpServers.length === 0) session.mcpServers = mcpServers;
   const [error] = await Promise.all([restore(router, session, client), session.log.prepare()]);
   // A load still shows what was seen; acting on the session needs the agent.
-  if (session.state === "closed" || (error && join.manner === "resume")) {
-    client.refuse(id, error ?? unknownSession(session.sessionId));
+  if (session.hasEnded || (error && join.manner === "resume")) {
+    client.refuse(id, error ?? endedMeanwhile());
   } else joinLive(router, client, join);
 }
 
@@ -182,7 +184,7 @@ function openInAgent(router: Router, client: ClientConnection, opening: Opening)
     link.creations.delete(creation);
     const joiners = session.opening ?? [];
     session.opening = undefined;
-    if (error) router.removeSession(session, "closed");
+    if (error) removeSession(router, session, "closed");
     for (const joiner of joiners) joiner(error);
     router.early.settled(link);
     router.pool.consider(link);
@@ -207,7 +209,7 @@ function openInAgent(router: Router, client: ClientConnection, opening: Opening)
       const mark = attachment.gated ? 0 : session.log.end;
       router.permissions.sessionOpened(session);
       router.permissions.whenPresetsKnown(session, () => {
-        if (session.state === "closed") {
+        if (session.hasEnded) {
           client.refuse(id, goneMeanwhile(link));
           return end(goneMeanwhile(link));
         }

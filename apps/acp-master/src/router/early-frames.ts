@@ -46,8 +46,8 @@ export class EarlyFrames {
     const [only, second] = open;
     if (!only) return undefined;
     const waits = this.#waiting.get(link)?.frames.some((held) => held.agentId === agentId) === true;
-    // The id of a session that is known, but not here: only a result can say that it is a new one's.
-    const isKnown = this.#router.sessions.of(link.agent, agentId) !== undefined;
+    // The id of a session that is known, but not here, or that was: only a result can say that it is a new one's.
+    const isKnown = link.departed.has(agentId) || this.#router.sessions.of(link.agent, agentId) !== undefined;
     if (!second && !waits && !isKnown) return this.#provisional(link, only, agentId);
     return this.#hold(link, agentId, envelope);
   }

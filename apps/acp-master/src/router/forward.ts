@@ -6,9 +6,9 @@ import type { AgentLink } from "./agent-link.ts";
 import { acquireFor, bindingOf } from "./binding.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { idText, keep, underId } from "./kept-frame.ts";
-import { lost, relay } from "./open-session.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
+import { sessionLost } from "./session-lost.ts";
 
 /** For attached controllers. `succeeded` runs after the client has its answer. */
 export function forwardInSession(
@@ -23,7 +23,7 @@ export function forwardInSession(
   if (!reached.ok) return client.refuse(id, reached.error);
   const { session } = reached;
   const link = session.route;
-  if (!link) return client.refuse(id, lost(session));
+  if (!link) return client.refuse(id, sessionLost(session));
   const call = link.forward(envelope, inwardEdits(session, envelope), {
     session,
     origin: { client, id },
@@ -114,6 +114,11 @@ export function forwardNotification(router: Router, client: ClientConnection, en
   const session = router.sessions.get(readString(envelope.bytes, envelope.sessionId));
   if (!session?.route || !session.attachments.has(client)) return;
   session.route.write(splice(envelope.bytes, envelope.start, envelope.end, inwardEdits(session, envelope)));
+}
+
+/** An answer as it came, under the client's id. */
+export function relay(client: ClientConnection, id: string, answer: Envelope): void {
+  client.relayAnswer(id, underId(answer, id));
 }
 
 export const looksOn = (): RpcError =>

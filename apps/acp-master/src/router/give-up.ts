@@ -2,6 +2,7 @@
 // process, and the process is ended.
 
 import type { AgentLink } from "./agent-link.ts";
+import { leaveProcess } from "./leave-process.ts";
 import { answerCancelled, failTurn } from "./prompts.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
@@ -42,12 +43,8 @@ export class GiveUp {
     router.permissions.tickets.sessionClosed(session.key);
     answerCancelled(session, turn);
     link.state = "leaving";
-    router.leaveLane(session);
-    for (const agentId of link.leave(session)) link.givenUp.add(agentId);
-    session.route = undefined;
+    for (const agentId of leaveProcess(router, session)) link.givenUp.add(agentId);
     session.state = "lost";
-    session.forgetTools();
-    router.endTerminals(session);
     failTurn(router, session);
     router.changed(session);
     wait(STOP_AFTER_MS, () => void router.pool.retire(link));

@@ -102,7 +102,7 @@ function merged(router: Router, link: AgentLink, union: Union, page: Buffer): Bu
 }
 
 function isListed(session: Session, agent: string | undefined, cwd: string | undefined): boolean {
-  if (session.provisional || session.state === "closed") return false;
+  if (session.provisional) return false;
   if (agent !== undefined && session.agent !== agent) return false;
   return cwd === undefined || samePlace(session.cwd, cwd);
 }

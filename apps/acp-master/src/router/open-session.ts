@@ -8,11 +8,14 @@ import { fault, INTERNAL_ERROR, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink, Creation } from "./agent-link.ts";
 import { acquireFor } from "./binding.ts";
 import type { ClientConnection } from "./client-connection.ts";
-import { idText, isObjectSpan, keep, underId } from "./kept-frame.ts";
+import { relay } from "./forward.ts";
+import { idText, isObjectSpan, keep } from "./kept-frame.ts";
 import { json } from "./message.ts";
 import { openedFrame, rememberOpened } from "./opened-result.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
+import { removeSession } from "./session-end.ts";
+import { sessionLost } from "./session-lost.ts";
 
 export interface OpenParams {
   readonly cwd: string;
@@ -86,17 +89,11 @@ export async function forkSession(router: Router, client: ClientConnection, enve
   const source = reached.session;
   const checked = await readOpenParams(frame);
   if (!checked.ok) return client.refuse(id, checked.error);
-  if (!source.route) return client.refuse(id, lost(source));
+  if (!source.route) return client.refuse(id, sessionLost(source));
   const edits = withoutOurMeta(frame);
   if (source.renamed) edits.push({ ...frame.sessionId, bytes: source.agentIdBytes });
   create(router, client, frame, { link: source.route, place: checked.params, edits });
 }
-
-export const lost = (session: Session): RpcError =>
-  fault(
-    "session_lost",
-    `The agent process of this session has ended, and the session with it. Start a new session${session.hadTurn ? " or load it in the agent" : ""}.`,
-  );
 
 function create(
   router: Router,
@@ -123,7 +120,7 @@ function create(
     },
     failed: (error) => {
       link.creations.delete(creation);
-      if (creation.session) router.removeSession(creation.session, "closed");
+      if (creation.session) removeSession(router, creation.session, "closed");
       client.refuse(id, error);
       router.early.settled(link);
     },
@@ -140,13 +137,13 @@ function created(
   const { link, creation, id, place } = made;
   const agentId = readString(answer.bytes, answer.resultSessionId);
   const early = creation.session;
-  if (early && early.agentId !== agentId) router.removeSession(early, "closed");
+  if (early && early.agentId !== agentId) removeSession(router, early, "closed");
   if (agentId === undefined) {
     relay(client, id, answer);
     return;
   }
   if (client.closed) {
-    if (early) router.removeSession(early, "closed");
+    if (early) removeSession(router, early, "closed");
     closeInAgent(link, agentId);
     return;
   }
@@ -160,7 +157,7 @@ function created(
         message: `The agent ${link.agent} gave the new session the id of one that runs already, so it cannot be used. Report it to the agent's authors.`,
       });
     }
-    router.removeSession(other, "closed");
+    removeSession(router, other, "closed");
   }
   const session = early?.agentId === agentId ? early : router.openSession(link, { ...place, agentId });
   if (!session.attachments.has(client)) router.attach(client, session, session.log.end);
@@ -169,7 +166,7 @@ function created(
   router.pool.opened(link.agent);
   session.mcpServers = place.mcpServers;
   router.permissions.whenPresetsKnown(session, () => {
-    if (session.state === "closed") return client.refuse(id, goneMeanwhile(link));
+    if (session.hasEnded) return client.refuse(id, goneMeanwhile(link));
     const attachment = session.attachments.get(client);
     if (attachment) client.outbox.begin(attachment, attachment.cursor);
     client.relayAnswer(id, openedFrame(session, id, kept));
@@ -189,13 +186,8 @@ async function closeUnlessDelivered(router: Router, client: ClientConnection, se
   if (!(await client.broken)) return;
   const { route, attachments, hadTurn } = session;
   if (!route || attachments.size > 0 || hadTurn) return;
-  router.removeSession(session, "closed");
+  removeSession(router, session, "closed");
   closeInAgent(route, session.agentId);
-}
-
-/** An answer as it came, under the client's id. */
-export function relay(client: ClientConnection, id: string, answer: Envelope): void {
-  client.relayAnswer(id, underId(answer, id));
 }
 
 /** Nobody is left who asked for this session. */

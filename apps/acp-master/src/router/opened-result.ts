@@ -1,17 +1,17 @@
-// The result of the request that opened a session: passed on to whoever asked, and remembered for those who attach later.
+// The result of the request that opened a session: passed on to whoever asked, and remembered, byte for byte, for those who
+// attach later.
 
-import { appendElement, type Edit, type Envelope, parseFrame, setMember, splice } from "@acp-master/wire";
-import { asRecord } from "../protocol/json-value.ts";
+import { appendElement, type Edit, type Envelope, setMember, spanBytes, splice } from "@acp-master/wire";
 import { isArraySpan, isObjectSpan } from "./kept-frame.ts";
-import { json } from "./message.ts";
+import { EMPTY_OBJECT, json } from "./message.ts";
+import { arrayOf, elementsIn, memberOf, withMember, withoutMember } from "./raw-object.ts";
 import type { Session } from "./session.ts";
 
 /** Keeps what a later load or resume of the live session is answered with. */
 export function rememberOpened(session: Session, answer: Envelope): void {
   const { bytes, result } = answer;
-  const { sessionId: _sessionId, ...rest } = asRecord(parseFrame(bytes, result.start, result.end));
-  session.opened = rest;
   session.openedAsNull = !isObjectSpan(bytes, result);
+  session.opened = session.openedAsNull ? EMPTY_OBJECT : withoutMember(spanBytes(bytes, result), "sessionId");
   session.currentModeId = undefined;
   session.currentModelId = undefined;
   session.configOptions = undefined;
@@ -46,36 +46,27 @@ function withOption({ bytes, result, resultConfigOptions }: Envelope, option: Bu
 /** The result for a client that attaches to the live session: what it was opened with, as it stands now. */
 export function attachResult(session: Session): Buffer {
   if (session.openedAsNull && !session.showsApprovals) return Buffer.from("null");
-  const { modes, models, configOptions, ...rest } = session.opened;
-  const options = currentOptions(session, configOptions);
-  return json({
-    ...rest,
-    ...(modes === undefined ? {} : { modes: withCurrent(modes, "currentModeId", session.currentModeId) }),
-    ...(models === undefined ? {} : { models: withCurrent(models, "currentModelId", session.currentModelId) }),
-    ...(options === undefined ? {} : { configOptions: options }),
-  });
+  let result = withCurrent(session.opened, "modes", "currentModeId", session.currentModeId);
+  result = withCurrent(result, "models", "currentModelId", session.currentModelId);
+  const options = currentOptions(session);
+  return options === undefined ? result : withMember(result, "configOptions", options);
+}
+
+/** The agent's own list of options, as it last gave it; undefined where it gives none. */
+export function agentOptions(session: Session): Buffer | undefined {
+  const options = session.configOptions ?? memberOf(session.opened, "configOptions");
+  return options?.[0] === 0x5b ? options : undefined;
 }
 
 /** All options of the session as they stand now, ours included. */
-export function currentOptions(
-  session: Session,
-  opened: unknown = session.opened["configOptions"],
-): unknown[] | undefined {
-  const options: unknown = session.configOptions ? readOptions(session.configOptions) : opened;
-  const list: unknown[] | undefined = Array.isArray(options) ? options : undefined;
-  if (!session.showsApprovals) return list;
-  return [...(list ?? []), session.approvalsOption()];
+export function currentOptions(session: Session): Buffer | undefined {
+  const options = agentOptions(session);
+  if (!session.showsApprovals) return options;
+  return arrayOf([...elementsIn(options), json(session.approvalsOption())]);
 }
 
-function readOptions(bytes: Buffer): unknown {
-  try {
-    return parseFrame(bytes, 0, bytes.length);
-  } catch {
-    return undefined; // nested deeper than the master reads
-  }
-}
-
-function withCurrent(value: unknown, key: string, current: string | undefined): unknown {
-  if (current === undefined || typeof value !== "object" || value === null) return value;
-  return { ...value, [key]: current };
+function withCurrent(result: Buffer, key: string, currentKey: string, current: string | undefined): Buffer {
+  const value = current === undefined ? undefined : memberOf(result, key);
+  if (value?.[0] !== 0x7b) return result;
+  return withMember(result, key, withMember(value, currentKey, json(current)));
 }

@@ -1,9 +1,11 @@
 // Sessions that nobody needs for a while leave their process: the agent releases them, the Helper ends, what was seen and
-// the row stay. The next prompt, load or resume restores them.
+// the row stay. The next prompt, load or resume restores them. Those that run nowhere go for good after some days.
 
+import { leaveProcess } from "./leave-process.ts";
 import { json } from "./message.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
+import { removeSession } from "./session-end.ts";
 
 const MAX_LOOK_MS = 15_000;
 const MIN_LOOK_MS = 100;
@@ -16,6 +18,8 @@ export class Parking implements Disposable {
   #timer: NodeJS.Timeout | undefined;
   #dueAt = 0;
   #wokeAt = 0;
+  /** When a look last found that somebody needs it. */
+  readonly #neededAt = new WeakMap<Session, number>();
 
   constructor(router: Router) {
     this.#router = router;
@@ -36,11 +40,19 @@ export class Parking implements Disposable {
   #look(now: number): void {
     if (Math.abs(now - this.#dueAt) > JUMP_MS) this.#wokeAt = now;
     const { idleMinutes, keepDays } = this.#router.config.sessions;
+    const isIdleSince = (at: number): boolean => now - at >= idleMinutes * 60_000;
     for (const session of Array.from(this.#router.sessions.all)) {
-      if (this.#isNeeded(session)) continue;
-      const idleMs = now - Math.max(session.updatedAt, this.#wokeAt);
-      if (session.route && idleMs >= idleMinutes * 60_000) park(this.#router, session);
-      else if (!session.route && idleMs >= keepDays * DAY_MS) this.#router.removeSession(session, "closed");
+      if (this.#isNeeded(session)) {
+        this.#neededAt.set(session, now);
+        continue;
+      }
+      const usedAt = Math.max(session.updatedAt, this.#neededAt.get(session) ?? 0);
+      if (session.route) {
+        if (isIdleSince(Math.max(usedAt, this.#wokeAt))) park(this.#router, session);
+      } else if (now - usedAt >= keepDays * DAY_MS && isIdleSince(this.#wokeAt)) {
+        // Days pass for a machine that sleeps as well; a clock that jumped had the time to jump back.
+        removeSession(this.#router, session, "closed");
+      }
     }
   }
 
@@ -65,13 +77,9 @@ function park(router: Router, session: Session): void {
   if (link.can("close") && session.hadTurn) {
     link.call("session/close", json({ sessionId: session.agentId }), { answered: () => {}, failed: () => {} });
   }
-  link.leave(session);
-  session.route = undefined;
-  router.endTerminals(session);
-  session.forgetTools();
+  leaveProcess(router, session);
   session.state = "parked";
   router.save(session);
   router.permissions.helpers.sessionEnd(session.key);
-  router.pool.consider(link);
   router.changed(session);
 }

@@ -25,7 +25,7 @@ export function switchPreset(
 
 function apply(router: Router, session: Session, change: PresetSwitch): RpcError | undefined {
   const { preset, confirmed, by } = change;
-  if (session.state === "closed") return fault("unknown_session", "The session has ended.");
+  if (session.hasEnded) return fault("unknown_session", "The session is closed; load it to open it again.");
   if (preset === session.preset) return undefined;
   if (!session.presets) {
     const message =

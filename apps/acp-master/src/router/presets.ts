@@ -6,6 +6,7 @@ import { narrowestPreset, type Preset } from "@acp-master/permission-core";
 import type { Helpers } from "../helper/helpers.ts";
 import { fault, type RpcError } from "../protocol/reasons.ts";
 import type { ChildSessions } from "./child-sessions.ts";
+import { memberOf } from "./raw-object.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 import { approvalsChanged } from "./session-notices.ts";
@@ -85,5 +86,5 @@ export class Presets {
 
 function wantsOption(session: Session): boolean {
   const rule = session.route?.definition.approvalsOption ?? "auto";
-  return rule === "always" || (rule === "auto" && Array.isArray(session.opened["configOptions"]));
+  return rule === "always" || (rule === "auto" && memberOf(session.opened, "configOptions")?.[0] === 0x5b);
 }

@@ -8,10 +8,10 @@ import type { ClientConnection } from "./client-connection.ts";
 import { inwardEdits } from "./forward.ts";
 import { idText, isArraySpan, keep, reopened, underId } from "./kept-frame.ts";
 import { notificationFrame } from "./message.ts";
-import { lost } from "./open-session.ts";
 import { replayOver, restore } from "./restore.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
+import { failureOf, sessionLost } from "./session-lost.ts";
 import type { Turn } from "./turn-queue.ts";
 
 /** So old may be what is kept of a session in use. */
@@ -114,7 +114,7 @@ function prepare(router: Router, session: Session, turn: Turn): void {
 function handOn(router: Router, session: Session, turn: Turn, append: Buffer | undefined): void {
   const link = session.route;
   if (!link || link.state === "ended") {
-    refuseTurn(session, turn, lost(session));
+    refuseTurn(session, turn, sessionLost(session));
     return ended(router, session, turn, "refused");
   }
   turn.state = "handed_on";
@@ -168,21 +168,23 @@ function ended(router: Router, session: Session, turn: Turn, stopReason: string)
   router.turnOver();
 }
 
-/** The process is gone: what waits for it is answered. The running prompt was answered with the process's end. */
-export function failTurn(router: Router, session: Session): void {
-  for (const turn of session.turns.remove(() => true)) refuseTurn(session, turn, lost(session));
+/** The process is gone, as `cause` says: what waits for it is answered. The prompt that it had was answered with its end. */
+export function failTurn(router: Router, session: Session, cause?: RpcError): void {
+  const error = sessionLost(session, cause && failureOf(cause));
+  for (const turn of session.turns.remove(() => true)) refuseTurn(session, turn, error);
   const { current } = session.turns;
   if (!current) return;
-  refuseTurn(session, current, lost(session));
+  refuseTurn(session, current, error);
   ended(router, session, current, "failed");
 }
 
 /** The session is closed: the agent owes no answer to its prompts any more. */
-export function endTurns(session: Session): void {
+export function endTurns(router: Router, session: Session): void {
+  for (const turn of session.turns.remove(() => true)) answerTurn(session, turn, CANCELLED);
   const { current } = session.turns;
-  for (const turn of [...session.turns.remove(() => true), ...(current ? [current] : [])]) {
-    answerTurn(session, turn, CANCELLED);
-  }
+  if (!current) return;
+  answerTurn(session, current, CANCELLED);
+  ended(router, session, current, "cancelled");
 }
 
 /** The agent does not end the turn that was cancelled: its client gets its answer from here. */

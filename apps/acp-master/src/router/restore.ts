@@ -1,18 +1,18 @@
 // A session whose process is gone, or that was parked, goes on in a process of now: through the agent's session/resume where
 // it has it, else session/load. What the agent replays is known here and dropped. A restore belongs to no client.
 
-import { parseFrame } from "@acp-master/wire";
-import { asRecord } from "../protocol/json-value.ts";
 import { fault, type RpcError } from "../protocol/reasons.ts";
-import type { AgentDefinition } from "../agents/agent-definition.ts";
+import { agentError, agentErrorCode } from "./agent-error.ts";
 import type { AgentLink } from "./agent-link.ts";
 import type { Acquired } from "./agent-pool.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { keep } from "./kept-frame.ts";
+import { leaveProcess } from "./leave-process.ts";
 import { json } from "./message.ts";
 import { rememberOpened } from "./opened-result.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
+import { type Failure, failureOf, sessionLost } from "./session-lost.ts";
 
 /** A prompt goes on this long after the last replayed frame; some agents replay after their answer. */
 const QUIET_MS = 300;
@@ -42,66 +42,63 @@ export async function replayOver(session: Session): Promise<void> {
 }
 
 async function restoreOnce(router: Router, session: Session, client: ClientConnection): Promise<RpcError | undefined> {
-  const found = router.definition(session.agent);
-  if (!found.ok) return found.error;
-  const alone = found.definition.share === "session";
-  const acquired = await acquire(router, session, { definition: found.definition, client, alone });
-  if (!acquired.ok) return acquired.error;
-  const { link } = acquired;
-  const method = link.can("resume") ? "session/resume" : link.can("load") ? "session/load" : undefined;
-  if (!method) {
-    return lostBecause(session, `The agent ${session.agent} cannot load sessions.`);
-  }
-  session.route = link;
-  link.sessions.set(session.agentId, session);
-  router.pool.consider(link);
-  session.replaying = { dropped: 0, lastAt: Date.now() };
-  const error = await ask(link, session, method);
-  if (session.state === "closed") {
-    // Closed meanwhile: nobody may find it running.
-    link.leave(session);
-    router.pool.consider(link);
-    if (link.can("close")) {
-      link.call("session/close", json({ sessionId: session.agentId }), { answered: () => {}, failed: () => {} });
+  // Opened again: from here on "closed" means that somebody closed it meanwhile.
+  if (session.state === "closed") session.state = "parked";
+  const claimed = await claim(router, session, client);
+  const failure = claimed.ok ? await openIn(claimed.link, session) : failureOf(claimed.error);
+  if (session.hasEnded) {
+    // Nobody may find it running.
+    if (claimed.ok && claimed.link.can("close")) {
+      const params = json({ sessionId: session.agentId });
+      claimed.link.call("session/close", params, { answered: () => {}, failed: () => {} });
     }
-    return closedMeanwhile();
+    return endedMeanwhile();
   }
-  if (error) {
-    session.route = undefined;
-    session.replaying = undefined;
-    link.leave(session);
-    router.pool.consider(link);
+  if (failure) {
+    leaveProcess(router, session);
+    // The next daemon can try it as well as this one.
+    if (router.stopping) return fault("stopping", "acp-master is stopping; try again when it has started anew.");
     session.state = "lost";
     router.save(session);
-    return error;
+    return sessionLost(session, failure);
   }
   session.state = "open";
   router.save(session);
-  session.replaying.lastAt = Date.now();
-  for (const attached of session.attachments.keys()) link.clients.add(attached);
+  if (session.replaying) session.replaying.lastAt = Date.now();
+  for (const attached of session.attachments.keys()) session.route?.clients.add(attached);
   router.permissions.helpers.sessionChanged(session.key, "replaced");
   // A parked session, or one of a former run, has no Helper: it needs one before its first turn, and its presets.
   await new Promise<void>((resolve) => router.permissions.whenPresetsKnown(session, resolve));
   return undefined;
 }
 
-const closedMeanwhile = (): RpcError => fault("unknown_session", "The session was closed in the meantime.");
+export const endedMeanwhile = (): RpcError =>
+  fault("unknown_session", "The session was closed or deleted in the meantime; load it again to open it again.");
 
-async function acquire(
-  router: Router,
-  session: Session,
-  what: { definition: AgentDefinition; client: ClientConnection; alone: boolean },
-): Promise<Acquired> {
+/** Finds a process for the session and puts it there: between the two nobody else may take the process. */
+async function claim(router: Router, session: Session, client: ClientConnection): Promise<Acquired> {
+  const found = router.definition(session.agent);
+  if (!found.ok) return found;
+  const alone = found.definition.share === "session";
   for (;;) {
-    const acquired = await router.pool.acquire(what.definition, what.client.identity.capabilities, what.alone);
-    if (session.state === "closed") return { ok: false, error: closedMeanwhile() };
-    // Another session may have taken the process between the promise and here.
-    const taken = acquired.ok && what.alone && (acquired.link.sessions.size > 0 || acquired.link.creations.size > 0);
-    if (!taken) return acquired;
+    const acquired = await router.pool.acquire(found.definition, client.identity.capabilities, alone);
+    if (!acquired.ok) return acquired;
+    if (session.hasEnded) return { ok: false, error: endedMeanwhile() };
+    const { link } = acquired;
+    if (link.state !== "ready") continue;
+    if (alone && (link.sessions.size > 0 || link.creations.size > 0)) continue;
+    session.route = link;
+    session.replaying = { dropped: 0, lastAt: Date.now() };
+    link.take(session);
+    router.pool.consider(link);
+    return acquired;
   }
 }
 
-function ask(link: AgentLink, session: Session, method: string): Promise<RpcError | undefined> {
+/** Through the agent's session/resume where it has it, else session/load. Resolves with why not. */
+async function openIn(link: AgentLink, session: Session): Promise<Failure | undefined> {
+  const method = link.can("resume") ? "session/resume" : link.can("load") ? "session/load" : undefined;
+  if (!method) return failureOf(fault("unknown_session", `The agent ${session.agent} cannot load sessions.`));
   const [cwd, ...additionalDirectories] = session.roots;
   const params = json({
     sessionId: session.agentId,
@@ -109,7 +106,7 @@ function ask(link: AgentLink, session: Session, method: string): Promise<RpcErro
     mcpServers: session.mcpServers,
     ...(additionalDirectories.length > 0 ? { additionalDirectories } : {}),
   });
-  return new Promise((resolve) => {
+  return await new Promise((resolve) => {
     link.call(method, params, {
       session,
       answered: (answer) => {
@@ -117,22 +114,10 @@ function ask(link: AgentLink, session: Session, method: string): Promise<RpcErro
           rememberOpened(session, keep(answer));
           return resolve(undefined);
         }
-        const { code } = asRecord(parseFrame(answer.bytes, answer.error.start, answer.error.end));
-        resolve(lostBecause(session, "The agent does not know it any more.", { agentErrorCode: code }));
+        const why = `The agent answered with error ${agentErrorCode(answer) ?? "(without a code)"}.`;
+        resolve({ why, error: agentError(answer) });
       },
-      failed: (error) => resolve(error),
+      failed: (error) => resolve(failureOf(error)),
     });
   });
-}
-
-/** Nothing is left of it but what was seen here. */
-function lostBecause(session: Session, why: string, facts: Readonly<Record<string, unknown>> = {}): RpcError {
-  return fault(
-    "session_lost",
-    `The session cannot go on: ${why} session/load still shows it; start a new one to go on.`,
-    {
-      agent: session.agent,
-      ...facts,
-    },
-  );
 }

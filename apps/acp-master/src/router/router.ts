@@ -14,21 +14,22 @@ import {
   forgetElicitations,
   refuseWaiting,
 } from "./agent-requests.ts";
-import type { AgentLink, LinkOwner } from "./agent-link.ts";
+import { type AgentLink, exitError, type LinkOwner } from "./agent-link.ts";
 import { AgentPool } from "./agent-pool.ts";
 import { ClientConnection, type ClientOwner } from "./client-connection.ts";
 import { clientNotification, clientRequest } from "./client-requests.ts";
 import { EarlyFrames } from "./early-frames.ts";
 import { Events, sessionRow } from "./events.ts";
 import { HostService } from "./host-service.ts";
+import { leaveProcess } from "./leave-process.ts";
 import { Parking } from "./park.ts";
 import { Permissions } from "./permissions.ts";
 import { GiveUp } from "./give-up.ts";
-import { answerCancelled, cancelTurn, endTurns, failTurn } from "./prompts.ts";
-import { json } from "./message.ts";
+import { answerCancelled, cancelTurn, failTurn } from "./prompts.ts";
 import type { RouterSettings } from "./router-settings.ts";
 import { settleFormerTickets } from "./former-tickets.ts";
 import type { Session, SessionOwner } from "./session.ts";
+import { removeSession } from "./session-end.ts";
 import { SessionTable } from "./session-table.ts";
 import { AgentUpdates } from "./agent-updates.ts";
 
@@ -65,6 +66,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
         reaper: settings.reaper,
         environment: settings.agentEnvironment,
         maxFrameBytes: () => settings.config.limits.frameBytes,
+        idleMs: () => settings.config.limits.agentIdleSeconds * 1000,
         log: settings.log,
       },
       this,
@@ -125,7 +127,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
 
   /** Keeps who the session is; what was seen in it is kept as it comes. */
   save(session: Session): void {
-    if (session.provisional || session.state === "closed") return;
+    if (session.provisional || session.state === "removed") return;
     session.savedAt = Date.now();
     const { sessionId, agent, agentId, cwd, roots, preset, createdAt, updatedAt, state, hadTurn } = session;
     const additionalDirectories = roots.slice(1);
@@ -150,31 +152,10 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
       const log = this.settings.store.open(record.agent, record.agentId);
       const session = this.sessions.adopt(place, { log, preset: preset ?? "", createdAt, updatedAt, hadTurn }, this);
       if (!session) return [];
-      session.state = record.state === "lost" ? "lost" : "parked";
+      session.state = record.state === "open" ? "parked" : record.state;
       return [session];
     });
     await settleFormerTickets(this.settings.record, adopted, this.startedAt.getTime());
-  }
-
-  /** Ends a session here: tickets, turns, clients and the row. */
-  removeSession(session: Session, change: "closed" | "agent_exited"): void {
-    if (session.state === "closed") return;
-    this.permissions.sessionEnded(session, change);
-    endTurns(session);
-    this.endTerminals(session);
-    for (const client of session.attachments.keys()) {
-      this.detach(client, session);
-      // It must not look for the session after a restart.
-      if (client.identity.positions) client.notify("_acp-master/detached", json({ sessionId: session.sessionId }));
-    }
-    this.leaveLane(session);
-    session.state = "closed";
-    const link = session.route;
-    this.sessions.remove(session);
-    session.route = undefined;
-    this.settings.store.remove(session.log);
-    if (link) this.pool.consider(link);
-    this.events.send({ type: "session_removed", sessionId: session.sessionId });
   }
 
   attach(client: ClientConnection, session: Session, from: number): void {
@@ -198,7 +179,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   }
 
   changed(session: Session): void {
-    if (this.events.wanted && !session.provisional && session.state !== "closed") {
+    if (this.events.wanted && !session.provisional && session.state !== "removed") {
       this.events.send({ type: "session_changed", session: sessionRow(this, session) });
     }
   }
@@ -301,21 +282,20 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     );
     const sessions = Array.from(link.sessions.values());
     link.sessions.clear();
-    for (const session of sessions) this.#leftProcess(session);
+    const cause = exitError(link.agent, exit);
+    for (const session of sessions) this.#leftProcess(session, cause);
     link.clients.clear();
     this.events.send({ type: "agent_exited", agent: link.agent, exitCode: exit.exitCode, signal: exit.signal });
   }
 
-  #leftProcess(session: Session): void {
-    this.leaveLane(session);
-    session.route = undefined;
-    session.forgetTools();
-    failTurn(this, session);
+  #leftProcess(session: Session, cause: RpcError): void {
+    // What its agent ran here ends with it.
+    leaveProcess(this, session);
+    failTurn(this, session, cause);
     if (session.provisional) {
-      this.removeSession(session, "agent_exited");
+      removeSession(this, session, "agent_exited");
       return;
     }
-    this.endTerminals(session);
     session.state = this.stopping ? "parked" : "lost";
     this.save(session);
     this.permissions.helpers.sessionChanged(session.key, "agent_exited");

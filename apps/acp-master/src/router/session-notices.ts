@@ -1,9 +1,12 @@
 // Updates of the master's own: what one client set, told to the others of the session.
 
 import type { ClientConnection } from "./client-connection.ts";
-import { json, notificationFrame } from "./message.ts";
+import { notificationFrame } from "./message.ts";
+import { agentOptions } from "./opened-result.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
+
+const EMPTY_LIST = Buffer.from("[]");
 
 /**
  * The preset changed, or which presets there are: everybody is told, but the client that did it. The journal holds the
@@ -16,7 +19,7 @@ export function approvalsChanged(
   shown = session.showsApprovals,
 ): void {
   if (shown) {
-    const options = session.configOptions ?? json(session.opened["configOptions"] ?? []);
+    const options = agentOptions(session) ?? EMPTY_LIST;
     tellOthers(router, session, except, "config_option_update", optionsUpdate(options));
   }
   router.changed(session);

@@ -6,9 +6,10 @@ import { INVALID_PARAMS } from "../protocol/reasons.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { forwardInSession } from "./forward.ts";
 import { idText, isArraySpan } from "./kept-frame.ts";
-import { json } from "./message.ts";
-import { currentOptions } from "./opened-result.ts";
+import { EMPTY_OBJECT, json } from "./message.ts";
+import { agentOptions, currentOptions } from "./opened-result.ts";
 import { switchPreset } from "./preset-switch.ts";
+import { elementsIn, memberOf, withMember } from "./raw-object.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 import { optionsUpdate, tellOthers } from "./session-notices.ts";
@@ -67,10 +68,14 @@ function modelSwitched(router: Router, session: Session): void {
 }
 
 function isModelOption(session: Session, configId: string | undefined): boolean {
-  return (currentOptions(session) ?? []).map(asRecord).some(({ id, category }) => {
-    return id === configId && (category === "model" || (category === undefined && id === "model"));
+  return elementsIn(agentOptions(session)).some((option) => {
+    const category = textOf(memberOf(option, "category"));
+    return textOf(memberOf(option, "id")) === configId && (category ?? configId) === "model";
   });
 }
+
+const textOf = (value: Buffer | undefined): string | undefined =>
+  value && readString(value, { start: 0, end: value.length });
 
 function setApprovals(router: Router, client: ClientConnection, envelope: Envelope): void {
   const id = idText(envelope);
@@ -81,7 +86,7 @@ function setApprovals(router: Router, client: ClientConnection, envelope: Envelo
   const { session } = reached;
   switchPreset(router, session, { preset: value, confirmed: false, by: client }, (problem) => {
     if (problem) return client.refuse(id, problem);
-    const result = json({ configOptions: currentOptions(session) ?? [] });
+    const result = withMember(EMPTY_OBJECT, "configOptions", currentOptions(session) ?? json([]));
     client.respond(id, result, session.attachments.get(client), session.log.end);
   });
 }

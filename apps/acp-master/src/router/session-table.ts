@@ -51,14 +51,13 @@ export class SessionTable {
     const sessionId = this.outwardId(link.agent, place.agentId);
     const session = new Session({ ...place, agent: link.agent, sessionId }, start, owner);
     session.route = link;
-    link.sessions.set(session.agentId, session);
+    link.take(session);
     this.#byKey.set(session.key, session);
     this.#bySessionId.set(session.sessionId, session);
     return session;
   }
 
   remove(session: Session): void {
-    session.route?.leave(session);
     if (this.#byKey.get(session.key) === session) this.#byKey.delete(session.key);
     if (this.#bySessionId.get(session.sessionId) === session) this.#bySessionId.delete(session.sessionId);
   }

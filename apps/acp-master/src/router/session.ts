@@ -10,7 +10,7 @@ import type { ClientConnection } from "./client-connection.ts";
 import { reopened } from "./kept-frame.ts";
 import { Lane, type Verdict } from "./lane.ts";
 import type { RpcError } from "../protocol/reasons.ts";
-import { json } from "./message.ts";
+import { EMPTY_OBJECT, json } from "./message.ts";
 import { SessionTerminals } from "./session-terminals.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { TurnQueue } from "./turn-queue.ts";
@@ -71,7 +71,8 @@ export class Session implements AttachedSession {
   route: AgentLink | undefined;
   /** Requests and updates came before the result that makes it a session. */
   provisional = false;
-  state: "open" | "parked" | "lost" | "closed" = "open";
+  /** `removed`: nothing of it is left, it is in no list. */
+  state: "open" | "parked" | "lost" | "closed" | "removed" = "open";
   /** As whoever opened it gave them; a restore hands them on. */
   mcpServers: readonly unknown[] = [];
   /** A restore that is under way. */
@@ -96,8 +97,8 @@ export class Session implements AttachedSession {
   readonly shownTools = new Set<string>();
   readonly terminals = new SessionTerminals();
 
-  /** Result of the last new, load or resume, without its sessionId. */
-  opened: Record<string, unknown> = {};
+  /** Result of the last new, load or resume, without its sessionId: an object as the agent wrote it. */
+  opened: Buffer = EMPTY_OBJECT;
   /** That result was no object: null, usually. */
   openedAsNull = false;
   /** What was set since: the mode, and all options as the agent last gave them (raw JSON). */
@@ -140,6 +141,11 @@ export class Session implements AttachedSession {
       (frame, verdict) => owner.continued(this, frame, verdict),
       (full) => owner.laneFull(this, full),
     );
+  }
+
+  /** Closed or removed. Whoever has waited for something looks here first. */
+  get hasEnded(): boolean {
+    return this.state === "closed" || this.state === "removed";
   }
 
   get renamed(): boolean {

@@ -1,6 +1,8 @@
 // status, sessions, approvals, agents: what they ask and print.
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
+import { sessionColumns } from "../../src/commands/sessions.ts";
+import { table } from "../../src/display/table.ts";
 import { bundledProgram, Installation } from "./command-line.ts";
 import { FixtureDaemon, Refusal } from "./fixture-daemon.ts";
 
@@ -52,6 +54,20 @@ const answers = {
   }),
 };
 const hidden = /(?!\n|\t)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
+
+test("on a terminal a state says what comes next, for programs it is the word alone", async () => {
+  const said: Readonly<Record<string, RegExp>> = {
+    lost: /lost, tried again at the next prompt/,
+    closed: /closed, opens again when it is loaded/,
+    running: /running /,
+  };
+  for (const [state, text] of Object.entries(said)) {
+    const rows = [{ ...row, state, clients: [] }];
+    const columns = sessionColumns(Date.now());
+    expect(await table(columns, rows, { surface: { isTTY: true }, empty: "" })).toMatch(text);
+    expect(await table(columns, rows, { surface: {}, empty: "" })).toContain(`\t${state}\t`);
+  }
+});
 
 describe("with --json", () => {
   test.each([

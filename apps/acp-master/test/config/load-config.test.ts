@@ -33,7 +33,14 @@ describe("loadConfig()", () => {
         helper: { use: "presets", isolation: "session", decideSeconds: 30, idleSeconds: 60, tmux: "default" },
         approvals: { preset: "ask", timeoutSeconds: 0, noClientSeconds: 600 },
         sessions: { idleMinutes: 30, keepDays: 30, cancelSeconds: 30 },
-        limits: { frameBytes: 33_554_432, promptQueue: 16, helpers: 256, clientSeconds: 60, stalledSeconds: 600 },
+        limits: {
+          frameBytes: 33_554_432,
+          promptQueue: 16,
+          helpers: 256,
+          clientSeconds: 60,
+          stalledSeconds: 600,
+          agentIdleSeconds: 60,
+        },
         daemon: { idleExitMinutes: 0, drainSeconds: 10 },
         console: { port: 0, host: "127.0.0.1" },
         audit: { sync: "batched" },
@@ -154,12 +161,13 @@ describe("a problem", () => {
         {
           path: "limits.promtQueue",
           found: "an unknown key",
-          allowed: 'frameBytes, promptQueue, helpers, clientSeconds, stalledSeconds (did you mean "promptQueue"?)',
+          allowed:
+            'frameBytes, promptQueue, helpers, clientSeconds, stalledSeconds, agentIdleSeconds (did you mean "promptQueue"?)',
         },
         {
           path: "limits.zzz",
           found: "an unknown key",
-          allowed: "frameBytes, promptQueue, helpers, clientSeconds, stalledSeconds",
+          allowed: "frameBytes, promptQueue, helpers, clientSeconds, stalledSeconds, agentIdleSeconds",
         },
         { path: "agents.a.cmd", found: "an unknown key", allowed: expect.stringContaining("command, args, env") },
       ]),
