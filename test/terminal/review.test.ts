@@ -49,6 +49,20 @@ describe("in a terminal of its own", () => {
     await terminal.holds(pane, "exit 0");
   });
 
+  it("follows the size of the terminal; what was read at another size is to be read again", async () => {
+    const stage = await open({ attached: false });
+    const talk = await stage.talk();
+    const { terminal, pane } = await reviewing(stage);
+    await terminal.holds(pane, "No proposal waits.");
+    const proposing = await stage.propose(talk, payload(`: ${"x".repeat(700)}`));
+    await terminal.holds(pane, keysCount);
+    expect(await terminal.content(pane)).not.toContain("read on");
+    await terminal.run("resize-window", "-t", pane, "-x", "40", "-y", "12");
+    await terminal.holds(pane, "read on");
+    await terminal.run("send-keys", "-t", pane, "c");
+    expect((await proposing.end()).statuses).toEqual(["accepted", "cancelled"]);
+  });
+
   it("lists what waits in several sessions; the one that is chosen is decided", async () => {
     const stage = await open({ attached: false });
     const talks = [await stage.talk(), await stage.talk()];

@@ -1,5 +1,5 @@
 // The programs behind a card in a popup and behind `acp-master review`. Each resolves with its exit code.
-import { isatty, ReadStream, WriteStream } from "node:tty";
+import { isatty, type ReadStream, type WriteStream } from "node:tty";
 import { popupRan } from "../tmux/popups.ts";
 import { ownTarget } from "../tmux/target.ts";
 import { Desk, type DeskEnd } from "./desk.ts";
@@ -32,6 +32,7 @@ export async function reviewAll(options: { readonly json: boolean }): Promise<nu
   return end === "interrupted" ? 130 : 0;
 }
 
+/** These two follow the size of the terminal; others do not. */
 function terminal(): { input: ReadStream; output: WriteStream } {
-  return { input: new ReadStream(0), output: new WriteStream(1) };
+  return { input: process.stdin, output: process.stdout };
 }

@@ -53,7 +53,8 @@ export class TerminalScreen implements Disposable {
     const { onEnd, onResize } = this.#events;
     this.#input.off("data", this.#onData).off("end", onEnd);
     this.#input.setRawMode(false);
-    this.#input.destroy();
+    this.#input.pause();
+    this.#input.unref();
     this.#output.off("resize", onResize);
     this.#output.write(leave);
   }
