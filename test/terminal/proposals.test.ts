@@ -230,9 +230,7 @@ it("keys that were pressed while the card came up do nothing", async () => {
 it("a card whose proposer is killed stays, is marked detached and can be decided", async () => {
   talk = await stage.talk();
   const proposing = await stage.card(talk, payload(`touch ${file("detached")}`));
-  const [proposer = { pid: proposing.program.pid }] = descendantsOf(proposing.program.pid);
-  process.kill(proposer.pid, "SIGKILL");
-  await proposing.program.exited;
+  await proposing.kill();
   await stage.tmux.sees("Detached");
   expect(existsSync(file("detached"))).toBe(false);
   await stage.tmux.press("r");

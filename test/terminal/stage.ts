@@ -1,6 +1,7 @@
 // A daemon with the terminal Helper, a tmux with a person in front of it, and an agent whose shell the test plays.
 import type { AgentEntry } from "../harness/home.ts";
 import { Master } from "../harness/master.ts";
+import { descendantsOf } from "../harness/processes.ts";
 import type { Program } from "../harness/program.ts";
 import type { ScriptedAgent } from "../harness/scripted-agent.ts";
 import { askingAgent, converse, type Conversation } from "../permissions/conversation.ts";
@@ -93,5 +94,12 @@ export class Proposing {
   async end(): Promise<{ code: number | null; statuses: string[] }> {
     const { code, lines } = await linesOf(this.program);
     return { code, statuses: lines.map(({ status }) => status) };
+  }
+
+  /** The command that proposes is killed, and with it the shell that waits for it. */
+  async kill(): Promise<void> {
+    const [proposer = { pid: this.program.pid }] = descendantsOf(this.program.pid);
+    process.kill(proposer.pid, "SIGKILL");
+    await this.program.exited;
   }
 }

@@ -1,5 +1,6 @@
 // A person at a terminal with cards: shows the list or one card, takes keys, decides. Owns the screen and the connections.
 import type { ReadStream, WriteStream } from "node:tty";
+import { visibleLine } from "@acp-master/helper-sdk";
 import type { Card, DecisionEnd, DecisionRequest } from "@acp-master/helper-sdk/review";
 import { type CardView, frame, openCard, press, withCard, withSize } from "../card/card-view.ts";
 import type { Key } from "../card/keys.ts";
@@ -71,10 +72,10 @@ export class Desk implements Disposable {
   #changed(change: CardChange): void {
     const { only } = this.#options;
     if (change.type === "card") {
-      const { card } = change;
+      const { card, isNew } = change;
       if (only !== undefined && card.proposalId !== only) return;
       if (this.#view?.card.proposalId === card.proposalId) this.#view = withCard(this.#view, card);
-      else if (this.#view === undefined) this.#open(card);
+      else if (this.#view === undefined && isNew) this.#open(card);
     } else if (change.type === "over" && this.#view?.card.proposalId === change.proposalId) {
       if (this.#deciding !== change.proposalId) this.#leaveCard(overText(change.status, change.by));
     } else if (change.type === "settled" && only !== undefined && this.#cards.isSettled) {
@@ -192,7 +193,7 @@ export class Desk implements Disposable {
 }
 
 function overText(status: string, by: string | undefined): string {
-  return by === undefined ? `The proposal is over (${status}).` : `Decided by ${by} (${status}).`;
+  return by === undefined ? `The proposal is over (${status}).` : `Decided by ${visibleLine(by)} (${status}).`;
 }
 
 function decidedText(end: DecisionEnd): string {

@@ -18,7 +18,8 @@ export interface OpenCardsOptions {
 }
 
 export type CardChange =
-  | { readonly type: "card"; readonly card: Card }
+  /** A card has come, or one that was here has changed. */
+  | { readonly type: "card"; readonly card: Card; readonly isNew: boolean }
   | { readonly type: "over"; readonly proposalId: string; readonly status: string; readonly by?: string }
   | { readonly type: "notices" }
   /** A Helper has said all it had to say at first, or cannot be asked. */
@@ -106,13 +107,11 @@ export class OpenCards implements Disposable {
     switch (event.type) {
       case "welcome":
         for (const notice of event.notices) endpoint.notices.set(notice.sessionId, notice);
-        for (const card of event.cards) endpoint.cards.set(card.proposalId, card);
-        for (const card of event.cards) onChange({ type: "card", card });
+        for (const card of event.cards) this.#put(endpoint, card);
         endpoint.isSettled = true;
         return onChange({ type: "settled" });
       case "card":
-        endpoint.cards.set(event.card.proposalId, event.card);
-        return onChange({ type: "card", card: event.card });
+        return this.#put(endpoint, event.card);
       case "over": {
         const { proposalId, status, by } = event;
         endpoint.cards.delete(proposalId);
@@ -127,6 +126,12 @@ export class OpenCards implements Disposable {
         return;
     }
     event satisfies never;
+  }
+
+  #put({ cards }: Endpoint, card: Card): void {
+    const isNew = !cards.has(card.proposalId);
+    cards.set(card.proposalId, card);
+    this.#options.onChange({ type: "card", card, isNew });
   }
 
   #closed(path: string, endpoint: Endpoint): void {
