@@ -23,7 +23,11 @@ export async function probeSocket(path: string): Promise<Probe> {
       connection.removeAllListeners("error");
       resolve({ state: "running", connection });
     });
-    connection.once("error", (error) => resolve(refusal(path, errorCode(error))));
+    connection.once("error", (error) => {
+      const code = errorCode(error);
+      // It was taken by a daemon that has just died: the next look shows what there is now.
+      resolve(code === "ECONNRESET" ? probeSocket(path) : refusal(path, code));
+    });
   });
 }
 

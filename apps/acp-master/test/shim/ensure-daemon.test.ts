@@ -3,6 +3,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundledProgram, FixtureHome, isAlive } from "../daemon/fixture-home.ts";
+import { probeSocket } from "../../src/daemon/probe-socket.ts";
 import { ensureDaemon, reachDaemon } from "../../src/shim/ensure-daemon.ts";
 import { daemonEnvironment } from "../../src/shim/start-daemon.ts";
 
@@ -49,6 +50,17 @@ describe("ensureDaemon()", () => {
     await first.ended;
     expect(await ensureDaemon(home.places, { program })).toMatchObject({ ok: true });
     expect(home.births()).toHaveLength(2);
+  });
+
+  it("finds none where it is killed in the moment in which it is found", async () => {
+    await using home = new FixtureHome(program);
+    const daemon = await home.serve();
+    daemon.child.kill("SIGSTOP");
+    // The connection is made; before anybody looks at it, the other side is gone.
+    const probing = probeSocket(home.places.socketPath);
+    daemon.child.kill("SIGKILL");
+    while (isAlive(daemon.child.pid!));
+    expect(await probing).toEqual({ state: "stale" });
   });
 
   it("takes a stopped daemon as running", async () => {
