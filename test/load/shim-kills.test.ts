@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import { fakeAgent } from "../harness/scripted-agent.ts";
 import type { ScriptedProcess } from "../harness/scripted-process.ts";
-import { Random } from "../permissions/random.ts";
+import { Random } from "../harness/random.ts";
 import { crash, editorOf, goesOn, journalOf, masterOf, startedOver, turn, written } from "../shim/restarts.ts";
 
 const kills = Number(process.env["SHIM_KILLS"] ?? 40);
