@@ -257,6 +257,25 @@ describe("a proposal", () => {
     await talk.endTurn();
   });
 
+  it("is never what an agent says in its text (FF-167)", async () => {
+    const talk = await converse(master, { agent: "fake" });
+    await using reviewer = await reviewerOf(talk);
+    const text = commandOf(talk, payload());
+    await talk.process.say(talk.sessionId, payload());
+    await talk.process.say(talk.sessionId, text);
+    await talk.settle();
+    expect(talk.client.text(talk.sessionId)).toContain(payload() + text);
+    // The channel is as it was, and only the command uses it.
+    const { card, program } = await proposed(talk, reviewer);
+    await reviewer.client.decide({ proposalId: card.proposalId, decision: "cancel" });
+    expect((await linesOf(program)).lines[1]).toMatchObject({ status: "cancelled" });
+    const cards = reviewer.events.all.filter(
+      (event) => event.type === "card" && event.card.sessionId === talk.sessionId,
+    );
+    expect(cards).toHaveLength(1);
+    await talk.endTurn();
+  });
+
   it("without a permission is not armed, unless the agent's arming is preflight", async () => {
     const asking = await converse(master, { agent: "fake" });
     const { lines } = await linesOf(runInShell(asking, commandOf(asking, payload())));
@@ -330,7 +349,7 @@ describe("a request that only resembles one", () => {
 });
 
 describe("the channel", () => {
-  it("of one session is refused in another of the same agent, and after its own turn", async () => {
+  it("of one session is refused in another of the same agent, and after its own turn (FF-168, FF-171)", async () => {
     const first = await converse(master, { agent: "fake" });
     const second = await converse(master, { agent: "fake" });
     expect(second.process).toBe(first.process);
@@ -345,7 +364,7 @@ describe("the channel", () => {
     await second.endTurn();
   });
 
-  it("is refused after the agent's process was replaced", async () => {
+  it("is refused after the agent's process was replaced (FF-171)", async () => {
     const own = askingAgent();
     master.own(own);
     await using solo = await startMaster({

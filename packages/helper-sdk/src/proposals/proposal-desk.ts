@@ -16,8 +16,8 @@ import { AnnouncedCalls } from "../announced-calls.ts";
 import type { ToolCallVerdict } from "../define-helper.ts";
 import type { HelperSession } from "../helper-session.ts";
 import { type PermissionRequest, type Verdict, ask, reject } from "../verdict.ts";
-import { modesOf, typeOf } from "./card.ts";
-import { type SessionFacts, type StagedProposal, Cards } from "./cards.ts";
+import { type SessionFacts, Cards } from "./cards.ts";
+import { decide } from "./decisions.ts";
 import { promptBlock } from "./prompt-block.ts";
 import type { ProposalOptions } from "./proposal-options.ts";
 import { type RefusedWhy, Refusals, isMismatch } from "./refusals.ts";
@@ -204,21 +204,9 @@ export class ProposalDesk implements ReviewDesk, AsyncDisposable {
   }
 
   async decide(request: DecisionRequest, by: string): Promise<DecisionEnd> {
-    const proposal = this.#cards.get(request.proposalId);
     const proposals = this.#open?.proposals;
-    if (proposal?.card === undefined || proposals === undefined) return "lost";
-    const choice = request.decision === "confirm" ? this.#choice(proposal, request) : undefined;
-    if (request.decision === "confirm" && choice === undefined) return "invalid";
-    await proposal.decidable.opened;
-    if (!proposals.isWaiting(proposal)) return "lost";
-    if (request.decision === "cancel") {
-      proposal.by = by;
-      return proposals.reject(proposal) ? "cancelled" : "lost";
-    }
-    return await proposals.confirm(proposal, async (signal) => {
-      proposal.by = by;
-      return await this.#dispatch(proposal, request, signal);
-    });
+    if (proposals === undefined) return "lost";
+    return await decide(request, by, { cards: this.#cards, proposals, executor: this.#options.executor });
   }
 
   /** Everything that waits is told `unavailable`. */
@@ -228,26 +216,6 @@ export class ProposalDesk implements ReviewDesk, AsyncDisposable {
     if (open === undefined) return;
     await open.proposals[Symbol.asyncDispose]();
     await Promise.all([open.server[Symbol.asyncDispose](), open.review[Symbol.asyncDispose]()]);
-  }
-
-  #choice({ staged }: StagedProposal, request: Extract<DecisionRequest, { decision: "confirm" }>) {
-    const choice = staged.proposal.choices.find((each) => each.choice === request.choice);
-    const { actionTypes } = this.#options.executor;
-    return choice !== undefined && modesOf(choice, actionTypes).includes(request.mode) ? choice : undefined;
-  }
-
-  async #dispatch(
-    proposal: StagedProposal,
-    request: Extract<DecisionRequest, { decision: "confirm" }>,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const { executor } = this.#options;
-    const actions = this.#choice(proposal, request)?.actions ?? [];
-    const { sessionId, proposalId, cwd } = proposal;
-    const { origin, target } = proposal.binding;
-    const needsPlace = actions.some((action) => typeOf(action, executor.actionTypes)?.reach(action) !== "elsewhere");
-    if (!(await executor.isThere(needsPlace ? target : undefined, signal))) return false;
-    return await executor.dispatch({ sessionId, proposalId, cwd, origin, target, mode: request.mode, actions }, signal);
   }
 
   async #present(card: Card): Promise<void> {
