@@ -11,7 +11,9 @@ import { Peer } from "./peer.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const programs = process.env.ACP_MASTER_PROGRAMS ?? here("../apps/acp-master/dist");
-export const master = join(programs, "acp-master.js");
+const master = join(programs, "acp-master.js");
+/** What is on PATH under that name. */
+const onPath = here("../bin/acp-master.cjs");
 const agent = here("agent.mjs");
 
 export class Stage {
@@ -120,7 +122,7 @@ export class Stage {
   }
 
   connect(home) {
-    return this.#stdioPeer(process.execPath, [master, "connect", "bench"], { ...process.env, ACP_MASTER_HOME: home });
+    return this.#stdioPeer(process.execPath, [onPath, "connect", "bench"], { ...process.env, ACP_MASTER_HOME: home });
   }
 
   /** Ends a daemon that a `connect` has started. */

@@ -5,9 +5,13 @@ import { join, relative } from "node:path";
 import { buildPage } from "./build-page.mjs";
 import { bin, root, run } from "./workspace.mjs";
 
-/** Each entry file becomes one program in apps/acp-master/dist. `split`: at its dynamic imports, so that `connect` loads the shim and nothing else. */
+/**
+ * Each entry file becomes one program in apps/acp-master/dist. `split`: at its dynamic imports, so that a command loads what it
+ * needs. `plain`: as CommonJS, for a start without the module loader.
+ */
 const programs = [
   { entry: "apps/acp-master/src/main.ts", out: "acp-master", split: true },
+  { entry: "apps/acp-master/src/shim/main.ts", out: "connect", plain: true },
   { entry: "apps/acp-propose/src/main.ts", out: "acp-propose" },
   { entry: "apps/acp-console/src/main.ts", out: "acp-console" },
   { entry: "apps/acp-master/src/host-client/main.ts", out: "host-client" },
@@ -47,7 +51,7 @@ const aside = join(dist, `.building-${process.pid}`);
 try {
   await Promise.all([
     buildPage(join(aside, "console")),
-    ...programs.map(({ entry, out, split = false }) =>
+    ...programs.map(({ entry, out, split = false, plain = false }) =>
       build({
         entryPoints: [{ in: join(root, entry), out }],
         outdir: aside,
@@ -55,14 +59,17 @@ try {
         chunkNames: "part-[hash]",
         bundle: true,
         platform: "node",
-        format: "esm",
+        format: plain ? "cjs" : "esm",
+        outExtension: { ".js": plain ? ".cjs" : ".js" },
         target: "node20",
         sourcemap: true,
         logLevel: "warning",
-        banner: {
-          // Bundled CommonJS dependencies call require().
-          js: '#!/usr/bin/env node\nimport { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
-        },
+        // Bundled CommonJS dependencies call require().
+        banner: plain
+          ? {}
+          : {
+              js: '#!/usr/bin/env node\nimport { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
+            },
       }),
     ),
   ]);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Loose } from "./lines.ts";
 import { killMarked, leftovers } from "./processes.ts";
-import { masterProgram, Program, runProgram, type Finished, type ProgramOptions } from "./program.ts";
+import { masterProgram, Program, programOnPath, runProgram, type Finished, type ProgramOptions } from "./program.ts";
 import { RawClient } from "./raw-client.ts";
 
 /** One entry of `agents` in the configuration. */
@@ -101,7 +101,7 @@ export class Home implements AsyncDisposable {
 
   /** Starts `acp-master ARGS…` and leaves it running; it is ended when the home goes. */
   program(args: readonly string[], options: Pick<CliOptions, "env" | "cwd"> = {}): Program {
-    const program = new Program(process.execPath, [masterProgram, ...args], {
+    const program = new Program(process.execPath, [programOnPath, ...args], {
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       env: { ...this.env, ...options.env },
     });

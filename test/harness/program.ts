@@ -11,6 +11,9 @@ export const repositoryRoot = inRoot("");
 /** The built programs. `ACP_MASTER_PROGRAMS` names another folder, to test what was built or installed elsewhere. */
 const programs = process.env.ACP_MASTER_PROGRAMS ?? inRoot("apps/acp-master/dist");
 export const masterProgram = join(programs, "acp-master.js");
+/** What is on PATH under that name. */
+export const programOnPath =
+  process.env.ACP_MASTER_PROGRAMS === undefined ? inRoot("bin/acp-master.cjs") : masterProgram;
 export const demoAgentProgram = join(programs, "demo-agent.js");
 
 export interface ProgramOptions {

@@ -1,7 +1,7 @@
 // `acp-master connect [AGENT]`: the place of the shim on the command line. It loads nothing but the shim and prints nothing on stdout.
-import { parseArgs } from "node:util";
 import type { Command } from "commander";
 import { exitCodes } from "../display/errors.ts";
+import { connectLine } from "../shim/connect-line.ts";
 import { examples } from "./finish.ts";
 
 export function registerConnect(program: Command): void {
@@ -21,7 +21,7 @@ ${examples("acp-master connect claude", "acp-master connect --observer")}`,
 
 /** `args`: what stands behind `connect`. Help and wrong lines are commander's business, which is loaded only then. */
 export async function connect(args: readonly string[]): Promise<number> {
-  const line = parsed(args);
+  const line = connectLine(args);
   if (line === undefined) {
     const { runProgram } = await import("./program.ts");
     await runProgram(["connect", ...args]);
@@ -29,24 +29,4 @@ export async function connect(args: readonly string[]): Promise<number> {
   }
   const { runShim } = await import("../shim/shim.ts");
   return runShim(line);
-}
-
-interface ConnectLine {
-  readonly agent: string | undefined;
-  readonly observer: boolean;
-  readonly start: boolean;
-}
-
-function parsed(args: readonly string[]): ConnectLine | undefined {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { observer: { type: "boolean" }, "no-start": { type: "boolean" } },
-    });
-    if (positionals.length > 1) return undefined;
-    return { agent: positionals[0], observer: values.observer === true, start: values["no-start"] !== true };
-  } catch {
-    return undefined; // commander says what is wrong with it
-  }
 }

@@ -11,7 +11,7 @@ export interface ProcessRow {
 }
 
 /** `acp-master connect`, `npx acp-master run`, `node …/acp-master.js tail`, `node …/helper-terminal.js review` and so on. */
-const ourProgram = /(?:^|[\s/\\])(?:acp-master|helper-terminal)(?:\.m?js)?\s+(?:connect|run|tail|review)(?:\s|$)/;
+const ourProgram = /(?:^|[\s/\\])(?:acp-master|helper-terminal)(?:\.[cm]?js)?\s+(?:connect|run|tail|review)(?:\s|$)/;
 
 export function agentPanes(panes: readonly PaneRow[], processes: readonly ProcessRow[]): ReadonlySet<string> {
   const paneOf = new Map(panes.map(({ pid, pane }) => [pid, pane]));

@@ -82,7 +82,7 @@ test("a pane that is dead, switched off or typed into together with others takes
 test("agents are talked to in a pane below which one of our programs runs", () => {
   const panes = [left, right, pane({ pane: "%2", pid: 12 })];
   const taken = (text: string) => [...agentPanes(panes, readProcesses(text))];
-  expect(taken("   10     1 -bash\n   20    10 node /opt/acp-master/bin/acp-master.mjs connect claude\n")).toEqual([
+  expect(taken("   10     1 -bash\n   20    10 node /opt/acp-master/bin/acp-master.cjs connect claude\n")).toEqual([
     "%0",
   ]);
   expect(taken("10 1 -zsh\n30 10 nvim\n31 30 sh -c x\n32 31 npx acp-master connect\n11 1 -bash\n")).toEqual(["%0"]);
