@@ -110,6 +110,19 @@ describe("in a terminal of its own", () => {
     await terminal.holds(pane, "Decided by tmux popup (cancelled)");
   });
 
+  it("says that nothing was done when tmux is gone by then, and so does the agent's command", async () => {
+    const stage = await open({ attached: false });
+    const { terminal, pane } = await reviewing(stage);
+    const talk = await stage.talk();
+    await terminal.holds(pane, "No proposal waits.");
+    const proposing = await stage.propose(talk);
+    await terminal.holds(pane, keysCount);
+    await stage.tmux.run("kill-server");
+    await terminal.run("send-keys", "-t", pane, "r");
+    await terminal.holds(pane, "Nothing was done");
+    expect(await proposing.end()).toEqual({ code: 0, statuses: ["accepted", "unavailable"] });
+  });
+
   it("ends with the daemon, and says so", async () => {
     const stage = await open({ attached: false });
     const { terminal, pane } = await reviewing(stage);
