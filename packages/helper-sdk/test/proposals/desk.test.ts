@@ -300,6 +300,20 @@ describe("what ends a proposal before a person decides", () => {
   });
 });
 
+test("other bytes once and a wrong form twice: the last is final", async () => {
+  const channel = await turn();
+  const wrong = JSON.stringify({ schema_version: 1, origin: "terminal_agent", choices: [] });
+  for (const [approved, sent, status, retryable] of [
+    [json(), wrong, "digest_mismatch", true],
+    [wrong, wrong, "invalid_schema", true],
+    [wrong, wrong, "invalid_schema", false],
+  ] as const) {
+    expect(ask(channel, approved)).toEqual({ outcome: "selected", optionId: "yes" });
+    expect(await (await send(channel, sent)).all()).toMatchObject([{ status, retryable }]);
+  }
+  expect(ask(channel)).toEqual({ outcome: "selected", optionId: "no" });
+});
+
 describe("a card", () => {
   test("stays without whoever proposed, marked, and can be confirmed", async () => {
     const { cli, card, who } = await waiting();
