@@ -257,7 +257,10 @@ describe("the environment of whoever starts the daemon", () => {
   };
   const allowed =
     /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|TMPDIR|TZ|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|TERMINFO|TERMINFO_DIRS|LC_.*|XDG_.*|(HTTP|HTTPS|FTP|ALL|NO)_PROXY)$/i;
-  const own = /^(FAKE_CONTROL|FAKE_OPTIONS|FIXTURE_RUN|ACP_MASTER_RUN|HANDED_ON|FROM_SETTINGS)$/;
+  /** What the daemon itself adds, and this test's agent. */
+  const own =
+    /^(FAKE_CONTROL|FAKE_OPTIONS|FIXTURE_RUN|ACP_MASTER_RUN|ACP_PROPOSE|ACP_PROPOSE_DIR|HANDED_ON|FROM_SETTINGS)$/;
+  const ofHelpers = /^(ACP_MASTER_RUN|ACP_PROPOSE|ACP_MASTER_REVIEW_DIR)$/;
 
   it("reaches no agent, no child of one and no Helper, for the first client as for the second (FF-163)", async () => {
     await using agent = fakeAgent({
@@ -291,7 +294,7 @@ describe("the environment of whoever starts the daemon", () => {
     expect(helpers.length).toBeGreaterThan(0);
     for (const { pid } of helpers) {
       const env = environmentOf(pid);
-      expect(Object.keys(env).filter((name) => !allowed.test(name) && name !== "ACP_MASTER_RUN")).toEqual([]);
+      expect(Object.keys(env).filter((name) => !allowed.test(name) && !ofHelpers.test(name))).toEqual([]);
       expect(JSON.stringify(env)).not.toMatch(/mark-|by-rule|other|9999/);
     }
     await closeAll(first, second);
