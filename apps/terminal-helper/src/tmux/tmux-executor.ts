@@ -59,7 +59,8 @@ export class TmuxExecutor implements Executor<TerminalAction> {
       asked.map((format) => ["display-message", "-p", "-t", pane, format]),
       { signal },
     );
-    const [program = "", folder = ""] = ran.ok ? ran.lines : [];
+    const [program, folder] = ran.ok ? ran.lines : [];
+    if (program === undefined || folder === undefined) return undefined;
     return `The terminal that send types into runs ${JSON.stringify(program)} in ${JSON.stringify(folder)}.`;
   }
 
