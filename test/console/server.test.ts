@@ -218,9 +218,14 @@ describe("pages", () => {
     await page.request("close", { sessionId });
     await watcher.next("session", ({ session }) => session.sessionId === sessionId && session.state === "closed");
     expect(await watcher.refusal("cancel", { sessionId })).toBe("not_attached");
-    // It is kept, and goes on where it was.
+    // It is kept and can be read; that is no wish to go on with it.
     await page.request("attach", { sessionId });
     expect(outline(page.updates(sessionId)).at(-1)).toEqual(["agent_message_chunk", "went on"]);
+    expect(await page.refusal("prompt", { sessionId, content: content("no") })).toBe("observer");
+    await page.request("attach", { sessionId, reopen: true });
+    const more = page.ask("prompt", { sessionId, content: content("again") });
+    await process.answer(await promptOf(sessionId), done);
+    expect(await more.reply).toMatchObject({ ok: true, result: done });
   });
 
   it("are told what is wrong with what they ask", async () => {

@@ -80,7 +80,7 @@ export interface SessionsMessage {
   readonly stale: boolean;
 }
 
-/** A new row, or a row that changed. */
+/** A new row, or a row that changed. When its state becomes `closed`, its attachments are over. */
 export interface SessionMessage {
   readonly type: "session";
   readonly session: SessionRow;
@@ -270,8 +270,15 @@ type Nothing = object;
  * `preset` change comes as an update too, and so does one's own prompt.
  */
 export interface Requests {
-  /** Shows a session: its transcript comes as `updates`, then this reply, then what happens. Attached already: anew. */
-  readonly attach: { readonly params: InSession; readonly result: { readonly opened: Opened } };
+  /**
+   * Shows a session: its transcript comes as `updates`, then this reply, then what happens. Attached already: anew. A
+   * closed one is only shown, and acting on it is refused with reason `observer`, unless `reopen` says to go on with it.
+   * A parked or lost one is started again by this.
+   */
+  readonly attach: {
+    readonly params: InSession & { readonly reopen?: boolean };
+    readonly result: { readonly opened: Opened };
+  };
   readonly detach: { readonly params: InSession; readonly result: Nothing };
 
   /** Answered when the turn is over; until then it may wait behind other prompts. */

@@ -109,14 +109,20 @@ export function performer(services: Services): Perform {
     }
   }
 
-  async function attach(page: Page, { id, sessionId }: { id: number; sessionId: string }): Promise<ResultOf<"attach">> {
+  async function attach(
+    page: Page,
+    request: { id: number } & Requests["attach"]["params"],
+  ): Promise<ResultOf<"attach">> {
+    const { id, sessionId, reopen } = request;
     const row = roster.session(sessionId);
     if (!link.isConnected) await link.request("_acp-master/status", {});
     if (row === undefined) {
       throw new LinkError({ message: "There is no such session any more.", reason: "unknown_session" });
     }
     const { daemon } = services;
-    const attachment = await page.attach(id, { daemon, role: page.role, sessionId, cwd: row.cwd, elicitations });
+    // To the daemon a controller's load is the wish to go on with it.
+    const role = row.state === "closed" && reopen !== true ? "observer" : page.role;
+    const attachment = await page.attach(id, { daemon, role, sessionId, cwd: row.cwd, elicitations });
     for (const question of elicitations.of(sessionId)) page.send(question);
     return { opened: attachment.opened };
   }

@@ -13,7 +13,7 @@ const decided = { ...base, op: z.literal("card.decide"), proposalId: text };
 
 const schema: z.ZodType<Request> = z.union([
   z.discriminatedUnion("op", [
-    z.strictObject({ ...inSession, op: z.literal("attach") }),
+    z.strictObject({ ...inSession, op: z.literal("attach"), reopen: z.boolean().exactOptional() }),
     z.strictObject({ ...inSession, op: z.literal("detach") }),
     z.strictObject({
       ...inSession,

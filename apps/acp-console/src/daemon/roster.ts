@@ -8,7 +8,7 @@ export interface RosterPorts {
   tell(message: ServerMessage): void;
   /** One open approval as the daemon lists it; undefined: it is open no more. */
   approval(approvalId: string): Promise<unknown>;
-  /** Nobody can show this session any more. */
+  /** Whoever shows this session is attached to it no more. */
   removed(sessionId: string): void;
   /** Where the review endpoint of a session listens has changed, or may have. */
   reviewsChanged(): void;
@@ -82,9 +82,10 @@ export class Roster {
     const sessionId = asText(event["sessionId"]);
     switch (event["type"]) {
       case "session_changed": {
+        const wasClosed = this.#isClosed(asText(asObject(event["session"])["sessionId"]));
         const session = this.#keep(event["session"]);
-        // The daemon has let everybody go; whoever attaches again opens it again.
-        if (session.state === "closed") this.#ports.removed(session.sessionId);
+        // The daemon has let everybody go.
+        if (session.state === "closed" && !wasClosed) this.#ports.removed(session.sessionId);
         this.#ports.tell({ type: "session", session });
         return this.#told(session.sessionId);
       }
@@ -111,6 +112,10 @@ export class Roster {
       default:
         return; // of a later version
     }
+  }
+
+  #isClosed(sessionId: string): boolean {
+    return this.#sessions.get(sessionId)?.state === "closed";
   }
 
   #told(sessionId: string): void {
