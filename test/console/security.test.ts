@@ -1,7 +1,10 @@
 // Who gets into the console and who does not, with real sockets and with the headers that browsers and attackers send.
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { WebSocket } from "ws";
@@ -364,6 +367,43 @@ describe("the network", () => {
     expect(ran.code).toBe(1);
     expect(ran.stderr).toMatch(/console\.host 0\.0\.0\.0 can be reached by others\. Give console\.tls/);
     expect(ran.stdout).toBe("");
+  });
+
+  it("with TLS: an address of the network, under its own name, over TLS alone", async () => {
+    await using home = makeHome();
+    const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+    // A machine without a network still shows the rest.
+    const host = all.find(({ internal, family }) => !internal && family === "IPv4")?.address ?? "127.0.0.1";
+    const [cert, key] = ["cert.pem", "key.pem"].map((name) => join(home.home, name));
+    const made = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=console`;
+    const names = ["-addext", `subjectAltName=IP:${host}`, "-keyout", key!, "-out", cert!];
+    execFileSync("openssl", [...made.split(" "), ...names], { stdio: "ignore" });
+    home.configure({ config: { console: { host, tls: { cert: "cert.pem", key: "key.pem" } } } });
+    const address = new URL(await RunningConsole.address(home));
+    expect(address.protocol).toBe("https:");
+    expect(address.hostname).toBe(host);
+    const ca = readFileSync(cert!);
+    const send = (headers: Record<string, string>): Promise<{ status: number; cookie: string }> =>
+      new Promise((resolve, reject) => {
+        const options = { method: "POST", ca, headers, checkServerIdentity: () => undefined };
+        const sent = httpsRequest(new URL("/api/login", address), options, (answer) => {
+          answer.resume();
+          resolve({ status: answer.statusCode ?? 0, cookie: answer.headers["set-cookie"]?.[0] ?? "" });
+        });
+        sent.on("error", reject);
+        sent.end("{}");
+      });
+    const login = { Authorization: `Bearer ${tokenIn(address.href)}`, "Content-Type": "application/json" };
+    expect((await send({ ...login, Host: `evil.example:${address.port}` })).status).toBe(403);
+    expect((await send({ ...login, Origin: `http://${host}:${address.port}` })).status).toBe(403);
+    const { status, cookie } = await send({ ...login, Origin: address.origin });
+    expect(status).toBe(200);
+    expect(cookie).toMatch(/; Secure/);
+    const plain = connect(Number(address.port), host);
+    plain.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    const said: Buffer[] = [];
+    for await (const chunk of plain) said.push(chunk);
+    expect(Buffer.concat(said).toString("latin1")).not.toContain("HTTP/1.1 200");
   });
 
   it("behind a proxy: the configured name is its own, others are not, and cookies go over TLS alone", async () => {
