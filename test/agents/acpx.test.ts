@@ -38,6 +38,12 @@ async function sessionRows(home: Home): Promise<Loose[]> {
   return Array.isArray(parsed) ? parsed : parsed.sessions;
 }
 
+async function agentPids(home: Home): Promise<number[]> {
+  const { stdout } = await home.cli(["status", "--json"]);
+  const { agents }: Loose = JSON.parse(stdout);
+  return agents.map((one: Loose) => one.pid);
+}
+
 describe("acpx", () => {
   // acpx ends every descendant of its agent when it goes; a master that it started must not be one.
   it("exec gets its text, and starts a master that lives on", async () => {
@@ -78,20 +84,25 @@ describe("acpx", () => {
     expect(made.code).toBe(0);
     await acpxGone(master);
     const [row] = await sessionRows(master);
+    const agents = await agentPids(master);
+    expect(agents).toHaveLength(1);
     for (const count of [3, 2]) {
       const run = await acpx(master, "prompt", "-s", "one", `/stream ${count}`);
       expect(run.code).toBe(0);
       expect(run.stdout).toContain(count === 3 ? "1 2 3 " : "1 2 ");
       await acpxGone(master);
+      // The end of a connection is not the end of a session: the same one lives on in the same process, and no other.
+      expect(await sessionRows(master)).toMatchObject([{ sessionId: row.sessionId, state: "idle", clients: [] }]);
+      expect(await agentPids(master)).toEqual(agents);
     }
-    // It was the same session every time: the end of a connection is not the end of a session.
-    expect((await sessionRows(master)).map((one) => one.sessionId)).toEqual([row.sessionId]);
+    // One conversation, each part of it once.
+    const { stdout } = await master.cli(["tail", row.sessionId, "--no-follow"]);
+    expect(stdout.match(/\/stream \d|1 2 (3 )?/g)).toEqual(["/stream 3", "1 2 3 ", "/stream 2", "1 2 "]);
     // It sends session/close only while its queue owner holds the agent.
     expect((await acpx(master, "--ttl", "60", "prompt", "-s", "one", "/stream 1")).code).toBe(0);
     expect((await acpx(master, "sessions", "close", "one")).code).toBe(0);
     await acpxGone(master);
-    const left = (await sessionRows(master)).filter((one) => one.state !== "closed");
-    expect(left).toEqual([]);
+    expect(await sessionRows(master)).toMatchObject([{ sessionId: row.sessionId, state: "closed" }]);
     expect((await acpx(master, "prompt", "-s", "one", "/stream 1")).code).toBe(4);
   });
 });

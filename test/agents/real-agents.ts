@@ -16,8 +16,12 @@ export interface RealAgent {
   said(chunks: number): string;
   /** The prompt that makes it ask permission to touch the file. */
   touch(file: string): string;
+  /** The prompt that makes it say n numbered chunks slowly, touch the file, and say m more. */
+  work(before: number, file: string, after: number): string;
   /** Whether an allowed `touch` shows on the disk. */
   readonly really: boolean;
+  /** It loses a session that is loaded in the minute of the clock in which it was made: its file is named by that. */
+  readonly forgetsWithinMinute: boolean;
   /** The stop reasons after a refusal and after a cancel in the middle of a question. */
   readonly refused: string;
   readonly cancelled: string;
@@ -29,8 +33,11 @@ const chunks = (count: number): string =>
 const scripted = {
   talk: (count: number, pauseMs = 0) => plan(["say", count, pauseMs]),
   said: chunks,
+  work: (before: number, file: string, after: number) =>
+    plan(["say", before, 150], ["run", `touch ${file}`], ["say", after]),
   touch: (file: string) => plan(["text", "I begin. "], ["run", `touch ${file}`], ["text", "I am done. "]),
   really: true,
+  forgetsWithinMinute: false,
 } as const;
 
 /** The SDK's example: one canned turn of five seconds with one question, whatever it is asked. */
@@ -43,14 +50,17 @@ export const example: RealAgent = {
   talk: () => "anything",
   said: () => "I'll help you with that.",
   touch: () => "anything",
+  work: () => "anything",
   really: false,
+  forgetsWithinMinute: false,
   refused: "end_turn",
   cancelled: "end_turn",
 };
 
-const gemini: RealAgent = {
+export const gemini: RealAgent = {
   ...scripted,
   name: "gemini",
+  forgetsWithinMinute: true,
   define(folder, modelUrl) {
     mkdirSync(join(folder, ".gemini"), { recursive: true });
     const settings = {
@@ -76,7 +86,7 @@ const gemini: RealAgent = {
 };
 
 /** The Rust adapter under its old name: one native program. */
-const codex: RealAgent = {
+export const codex: RealAgent = {
   ...scripted,
   name: "codex",
   define(folder, modelUrl) {

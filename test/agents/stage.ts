@@ -14,13 +14,13 @@ export type Route = "directly" | "through the master";
 export class Stage implements AsyncDisposable {
   readonly client: RawClient;
   readonly home: Home;
-  readonly #model: ScriptedModel;
+  readonly model: ScriptedModel;
   readonly #entry: AgentEntry;
 
   private constructor(home: Home, client: RawClient, model: ScriptedModel, entry: AgentEntry) {
     this.home = home;
     this.client = client;
-    this.#model = model;
+    this.model = model;
     this.#entry = entry;
     client.cwd = home.work;
   }
@@ -46,6 +46,11 @@ export class Stage implements AsyncDisposable {
     return client;
   }
 
+  get master(): Master {
+    if (this.home instanceof Master) return this.home;
+    throw new Error("this stage has no master");
+  }
+
   /** How many processes of the agent were started by the master; a start of its own children does not count. */
   agentProcesses(): number {
     if (!(this.home instanceof Master)) return 1;
@@ -58,7 +63,7 @@ export class Stage implements AsyncDisposable {
     try {
       await this.home[Symbol.asyncDispose]();
     } finally {
-      await this.#model[Symbol.asyncDispose]();
+      await this.model[Symbol.asyncDispose]();
     }
   }
 }

@@ -16,6 +16,8 @@ export class WorkspaceFileError extends Error {
   }
 }
 
+/** In the protocol's words: some agents know a file that is still to be made by them, not by the code. */
+const NO_FILE = "Resource not found: there is no such file";
 const largestFileBytes = 16 * 1024 * 1024;
 
 export class WorkspaceFiles {
@@ -40,7 +42,7 @@ export class WorkspaceFiles {
   /** `line` counts from 1; `limit` is a number of lines. */
   async read(path: string, part: { line?: number | null; limit?: number | null } = {}): Promise<string> {
     const real = await this.#inside(path);
-    const info = await stat(real).catch((error: unknown) => fail("not_found", "there is no such file", error));
+    const info = await stat(real).catch((error: unknown) => fail("not_found", NO_FILE, error));
     if (!info.isFile()) return fail("not_a_file", "this is not a regular file");
     if (info.size > largestFileBytes) return fail("too_large", `the file is longer than ${largestFileBytes} bytes`);
     await using file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) =>
