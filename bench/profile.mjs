@@ -1,4 +1,4 @@
-// Where the daemon's time went: reads the CPU profiles that Node wrote and sums each function's own time.
+// Where a daemon's and a shim's time went: reads the CPU profiles that Node wrote and sums each function's own time.
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
@@ -10,7 +10,7 @@ export function printProfiles(folder) {
     const profile = JSON.parse(readFileSync(join(folder, name), "utf8"));
     const own = ownTimes(profile);
     const total = [...own.values()].reduce((sum, time) => sum + time, 0);
-    console.log(`\n  own time in the daemon, ${(total / 1e6).toFixed(2)} s busy (${name})`);
+    console.log(`\n  own time, ${(total / 1e6).toFixed(2)} s busy (${name})`);
     for (const [where, time] of [...own].toSorted((a, b) => b[1] - a[1]).slice(0, TOP)) {
       console.log(`  ${((100 * time) / total).toFixed(1).padStart(5)} %  ${where}`);
     }

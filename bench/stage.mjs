@@ -23,9 +23,13 @@ export class Stage {
   work = this.#make("work");
   #profiles;
 
-  /** @param profiles the folder for CPU profiles of the daemons; none are made without it. */
+  /** @param profiles the folder for CPU profiles of daemons and shims; none are made without it. */
   constructor(profiles) {
     this.#profiles = profiles;
+  }
+
+  get #profiling() {
+    return this.#profiles === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${this.#profiles}`];
   }
 
   #make(name) {
@@ -46,7 +50,8 @@ export class Stage {
     return home;
   }
 
-  #own(child) {
+  /** Ends it with the stage. */
+  own(child) {
     this.#ends.push(async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill("SIGTERM");
@@ -57,11 +62,10 @@ export class Stage {
 
   /** A daemon: `{child, socket, home, memory()}`. */
   async daemon({ config, home = this.home(config) } = {}) {
-    const nodeOptions = this.#profiles === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${this.#profiles}`];
     const report = this.path("memory");
     const memory = ["--expose-gc", "--import", here("report-memory.mjs")];
-    const child = this.#own(
-      spawn(process.execPath, [...memory, ...nodeOptions, master, "serve", "--json"], {
+    const child = this.own(
+      spawn(process.execPath, [...memory, ...this.#profiling, master, "serve", "--json"], {
         env: { ...process.env, ACP_MASTER_HOME: home, BENCH_MEMORY_FILE: report },
         stdio: ["ignore", "pipe", "inherit"],
       }),
@@ -84,16 +88,15 @@ export class Stage {
   }
 
   #stdioPeer(command, args, env = process.env) {
-    const child = this.#own(spawn(command, args, { env, stdio: ["pipe", "pipe", "inherit"] }));
+    const child = this.own(spawn(command, args, { env, stdio: ["pipe", "pipe", "inherit"] }));
     child.stdin.on("error", () => {});
     return Object.assign(new Peer(child.stdout, child.stdin), { child, close: () => child.stdin.end() });
   }
 
-  async #relay(script) {
+  async #relay(script, args = []) {
     const path = this.path("relay");
-    const child = this.#own(
-      spawn(process.execPath, [here(script), path, process.execPath, agent], { stdio: ["ignore", "pipe", "inherit"] }),
-    );
+    const line = [here(script), ...args, path, process.execPath, agent];
+    const child = this.own(spawn(process.execPath, line, { stdio: ["ignore", "pipe", "inherit"] }));
     await Promise.race([
       once(child.stdout, "data"),
       once(child, "exit").then(([code]) => Promise.reject(new Error(`${script} ended with ${code}`))),
@@ -117,12 +120,20 @@ export class Stage {
     return this.#socketPeer(await this.#relay("sdk-proxy.mjs"));
   }
 
+  /** Over a program that listens at the path behind `args` and starts what stands behind that. */
+  async relayed(script, args) {
+    return this.#socketPeer(await this.#relay(script, args));
+  }
+
   socket(daemon) {
     return this.#socketPeer(daemon.socket);
   }
 
   connect(home) {
-    return this.#stdioPeer(process.execPath, [onPath, "connect", "bench"], { ...process.env, ACP_MASTER_HOME: home });
+    return this.#stdioPeer(process.execPath, [...this.#profiling, onPath, "connect", "bench"], {
+      ...process.env,
+      ACP_MASTER_HOME: home,
+    });
   }
 
   /** Ends a daemon that a `connect` has started. */

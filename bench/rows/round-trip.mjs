@@ -1,6 +1,7 @@
 // Prompt → one update → result, one after the other.
 import { alternate } from "../alternate.mjs";
 import { ratio } from "../goal.mjs";
+import { otherPeers } from "../others.mjs";
 import { median } from "../statistics.mjs";
 
 /** Microseconds of the median of `turns` turns. */
@@ -31,9 +32,10 @@ export const roundTrip = {
       connect: stage.connect(daemon.home),
       "sdk proxy": await stage.proxy(),
     };
+    for (const peer of Object.values(peers)) await peer.initialize("bench");
+    if (long) Object.assign(peers, await otherPeers(stage));
     const targets = {};
     for (const [name, peer] of Object.entries(peers)) {
-      await peer.initialize("bench");
       const sessionId = await peer.newSession(stage.work);
       targets[name] = () => turns(peer, sessionId, long ? 500 : 100);
     }

@@ -2,10 +2,11 @@
 import { alternate } from "../alternate.mjs";
 import { ratio } from "../goal.mjs";
 import { generatorAlone } from "../generator.mjs";
+import { otherPeers } from "../others.mjs";
 
 const MILLION = 1e6;
 
-function stream({ name, bytes, kind = "plain", megabytes, proxyCount, goals }) {
+function stream({ name, bytes, kind = "plain", megabytes, proxyCount, goals, others = false }) {
   return {
     name,
     unit: "updates/s",
@@ -21,10 +22,13 @@ function stream({ name, bytes, kind = "plain", megabytes, proxyCount, goals }) {
       peers.relay = [await stage.relay(), count];
       peers.master = [await stage.socket(daemon), count];
       peers["sdk proxy"] = [await stage.proxy(), (long ? 4 : 1) * proxyCount];
+      for (const [peer] of Object.values(peers)) await peer.initialize("bench");
+      if (long && others) {
+        for (const [name, peer] of Object.entries(await otherPeers(stage))) peers[name] = [peer, 4 * proxyCount];
+      }
       for (const [target, [peer, updates]] of Object.entries(peers)) {
-        await peer.initialize("bench");
         const sessionId = await peer.newSession(stage.work);
-        const reencoded = target === "sdk proxy";
+        const reencoded = !["direct", "relay", "master"].includes(target);
         targets[target] = async () => updates / (await peer.stream(sessionId, bytes, updates, kind, { reencoded }));
       }
       return alternate(long ? 9 : 3, targets);
@@ -38,6 +42,7 @@ export const streams = [
     bytes: 200,
     megabytes: 40,
     proxyCount: 4000,
+    others: true,
     goals: [
       ratio("updates per second, 200 B", "master", "relay", { least: 0.2 }),
       ratio("updates per second, 200 B", "master", "sdk proxy", { least: 20 }),
