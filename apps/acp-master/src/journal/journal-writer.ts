@@ -7,6 +7,8 @@ import { Journal, type JournalBounds, type JournalHost } from "./journal.ts";
 import type { SessionFolder } from "./session-folder.ts";
 
 const MIB = 1024 * 1024;
+/** So long may the mark of a turn's end wait: one write for many short turns. */
+const MARKS_MS = 100;
 
 export interface JournalSettings extends JournalBounds {
   /** What one journal may hold in memory while it cannot be written, and all of them together. */
@@ -40,9 +42,11 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
   readonly #settings: JournalSettings;
   readonly #report: (what: string) => void;
   readonly #journals = new Set<Journal>();
-  #dirty = new Set<Journal>();
+  readonly #dirty = new Set<Journal>();
+  readonly #marked = new Set<Journal>();
   readonly #failing = new Set<Journal>();
   #batch: NodeJS.Immediate | undefined;
+  #marks: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
 
   constructor(options: { readonly report: (what: string) => void; readonly settings?: Partial<JournalSettings> }) {
@@ -86,8 +90,16 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
     this.#dirty.add(journal);
     this.#batch ??= setImmediate(() => {
       this.#batch = undefined;
-      this.flush();
+      this.#flush(this.#dirty, (each) => each.flushFrames());
     });
+  }
+
+  marked(journal: Journal): void {
+    this.#marked.add(journal);
+    this.#marks ??= setTimeout(() => {
+      this.#marks = undefined;
+      this.#flush(this.#marked, (each) => each.flush());
+    }, MARKS_MS).unref();
   }
 
   failing(journal: Journal): void {
@@ -105,14 +117,21 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
 
   /** Writes at once what is not written yet. */
   flush(): void {
-    const dirty = this.#dirty;
-    this.#dirty = new Set();
-    for (const journal of dirty) if (journal.problem === undefined) journal.flush();
+    this.#flush(this.#dirty, (each) => each.flush());
+    this.#flush(this.#marked, (each) => each.flush());
+  }
+
+  /** Those that fail are tried at a time of their own. */
+  #flush(due: Set<Journal>, write: (journal: Journal) => void): void {
+    const journals = [...due];
+    due.clear();
+    for (const journal of journals) if (journal.problem === undefined) write(journal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const journal of Array.from(this.#journals)) await this.close(journal);
     clearImmediate(this.#batch);
+    clearTimeout(this.#marks);
     clearTimeout(this.#retry);
     this.files[Symbol.dispose]();
   }
@@ -126,6 +145,7 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
   #forget(journal: Journal): void {
     this.#journals.delete(journal);
     this.#dirty.delete(journal);
+    this.#marked.delete(journal);
     this.#failing.delete(journal);
   }
 }

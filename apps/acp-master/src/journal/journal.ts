@@ -34,6 +34,8 @@ export interface JournalHost {
   readonly memoryBytes: number;
   /** Its `flush` is due soon. */
   dirty(journal: Journal): void;
+  /** As `dirty`, and there is no hurry. */
+  marked(journal: Journal): void;
   /** It cannot be written; its `flush` is tried again later. */
   failing(journal: Journal): void;
   recovered(journal: Journal): void;
@@ -122,7 +124,7 @@ export class Journal implements SessionLog {
     const { index, state, pending } = this.#begun();
     if (pending.end === 0 || state.turns.at(-1) === pending.end) return;
     index.note({ type: "turn", at: pending.end, time: Date.now() });
-    this.#noted();
+    if (this.#problem === undefined && !this.#closed) this.#host.marked(this);
   }
 
   trim(keepFrom: number): void {
@@ -183,13 +185,22 @@ export class Journal implements SessionLog {
     return state.holds(run, position) && this.#boundaryFrom(position) === position;
   }
 
+  /** As `flush`, and leaves marks of turns for later. */
+  flushFrames(): boolean {
+    return this.#flush((index) => index.isUrgent);
+  }
+
   /** Writes what is not written yet; false: not all of it could be. */
   flush(): boolean {
+    return this.#flush((index) => index.isDirty);
+  }
+
+  #flush(isDue: (index: SessionIndex) => boolean): boolean {
     if (this.#loaded === undefined || this.#closed) return true;
     const { index, pending } = this.#loaded;
     try {
       if (pending.length > 0) this.#writeFrames(this.#loaded);
-      if (index.isDirty) {
+      if (isDue(index)) {
         this.folder.ensure();
         this.#writeRun(this.#loaded);
         index.flush();

@@ -56,6 +56,11 @@ export class SessionIndex {
     return this.#stale || this.#waiting.length > 0 || this.#kinds.size > 0;
   }
 
+  /** More than marks of turns, whose loss only costs a longer look at the journal, is waiting. */
+  get isUrgent(): boolean {
+    return this.#stale || this.#kinds.size > 0 || this.#waiting.some(({ type }) => type !== "turn");
+  }
+
   /** Counts at once, and is written with the next flush. */
   note(line: IndexLine): void {
     this.state.apply(line);
