@@ -23,10 +23,13 @@ async function rows(client: RawClient) {
 }
 
 const scripted = () => fakeAgent({ sessionIds: ["a"], auto: { "session/prompt": false } });
-const sessionFolder = (master: Master): string => {
+const sessionFolders = (master: Master): string[] => {
   const sessions = join(master.home, "state", "sessions");
-  return join(sessions, readdirSync(sessions)[0]!);
+  return readdirSync(sessions).map((name) => join(sessions, name));
 };
+const sessionFolder = (master: Master): string => sessionFolders(master)[0]!;
+const filesIn = (folder: string): Record<string, string> =>
+  Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "latin1")]));
 
 describe("a daemon that ends", () => {
   it.each([
@@ -113,29 +116,80 @@ describe("a daemon that ends", () => {
     await eventually(() => readdirSync(join(master.home, "state", "sessions")).length === 0, "the folder is gone");
   });
 
-  it.each([
-    [
-      "a torn last line",
-      (journal: string) => appendFileSync(journal, '{"jsonrpc":"2.0","method":"session/upd'),
-      "first",
-    ],
-    ["a foreign last line", (journal: string) => appendFileSync(journal, "what is this?\n"), "first"],
-    ["binary rubbish", (journal: string) => writeFileSync(journal, Buffer.from([0, 255, 10, 7, 10])), ""],
-  ])("reads a journal with %s as far as it can be read, and goes on", async (_, spoil, text) => {
+  it("tells whoever loads a session whose beginning is no longer kept, and nobody else", async () => {
     await using agent = scripted();
     await using master = await startMaster({ agents: { fake: agent }, config: { defaultAgent: "fake" } });
     const client = await master.client();
     await client.initialize();
     await client.newSession();
     await oneTurn(client, agent, { prompt: "one", answer: "first" });
+    const { size } = statSync(join(sessionFolder(master), "journal.ndjson"));
+    await oneTurn(client, agent, { prompt: "two", answer: "second" });
     await master.stop();
-    spoil(join(sessionFolder(master), "journal.ndjson"));
+    appendFileSync(join(sessionFolder(master), "index.ndjson"), `{"type":"start","at":${size}}\n`);
     await master.serve();
     const next = await master.client();
     await next.initialize();
-    await next.call("session/load", { ...load, sessionId: "a", cwd: master.work });
-    expect(next.text("a")).toBe(text);
-    await oneTurn(next, agent, { prompt: "two", answer: "second" });
-    expect(next.text("a")).toBe(`${text}second`);
+    const params = { ...load, sessionId: "a", cwd: master.work };
+    expect(await next.call("session/load", params)).toMatchObject({ _meta: { "acp-master": { historyCut: true } } });
+    expect(next.text("a")).toBe("second");
+    expect(JSON.stringify(await next.call("session/resume", params))).not.toContain("historyCut");
   });
+
+  const foreign = "what is this?\n";
+  const binary = Buffer.from([0, 255, 10, 7, 10]);
+  it.each([
+    {
+      how: "a torn last line",
+      spoil: (journal: string) => appendFileSync(journal, '{"jsonrpc":"2.0","method":"session/upd'),
+      kept: "first",
+      told: "its last frame was not written to its end and is cut off",
+      aside: undefined,
+    },
+    {
+      how: "a foreign line and more behind it",
+      spoil: (journal: string) => appendFileSync(journal, `${foreign}${readFileSync(journal, "utf8")}`),
+      kept: "first",
+      told: "bytes are none of its own",
+      aside: foreign,
+    },
+    {
+      how: "binary rubbish",
+      spoil: (journal: string) => writeFileSync(journal, binary),
+      kept: "",
+      told: `from byte 0 on, ${binary.length} bytes are none of its own`,
+      aside: binary,
+    },
+  ])(
+    "reads a journal with $how as far as it can be read, says so, and goes on",
+    async ({ spoil, kept, told, aside }) => {
+      await using agent = fakeAgent({ sessionIds: ["a", "b"], auto: { "session/prompt": false } });
+      await using master = await startMaster({ agents: { fake: agent }, config: { defaultAgent: "fake" } });
+      const client = await master.client();
+      await client.initialize();
+      await client.newSession();
+      await oneTurn(client, agent, { prompt: "one", answer: "first" });
+      const folder = sessionFolder(master);
+      await client.newSession();
+      const other = sessionFolders(master).find((each) => each !== folder)!;
+      await master.stop();
+      const untouched = filesIn(other);
+      spoil(join(folder, "journal.ndjson"));
+      await master.serve();
+      const next = await master.client();
+      await next.initialize();
+      await next.call("session/load", { ...load, sessionId: "a", cwd: master.work });
+      expect(next.text("a")).toBe(kept);
+      await oneTurn(next, agent, { prompt: "two", answer: "second" });
+      expect(next.text("a")).toBe(`${kept}second`);
+      const reports = master.logLines().filter(({ msg }) => msg === "journal");
+      expect(reports.map(({ what }) => what).join("\n")).toContain(told);
+      const copies = readdirSync(folder).filter((name) => name.includes("foreign"));
+      expect(copies).toEqual(aside === undefined ? [] : ["journal.foreign-1"]);
+      for (const name of copies) {
+        expect(readFileSync(join(folder, name)).subarray(0, aside!.length)).toEqual(Buffer.from(aside!));
+      }
+      expect(filesIn(other)).toEqual(untouched);
+    },
+  );
 });

@@ -107,13 +107,19 @@ function joinLive(router: Router, client: ClientConnection, { session, id, manne
   if (client.closed) return;
   router.updates.flush();
   if (session.attachments.has(client)) router.detach(client, session);
-  const mark = session.log.end;
-  const from = manner === "load" ? session.log.start : after && seenUntil(session.log, after);
+  const { start, end: mark } = session.log;
+  const seen = after && seenUntil(session.log, after);
+  const from = manner === "load" || after ? (seen ?? start) : undefined;
   router.attach(client, session, from ?? mark);
   const attachment = session.attachments.get(client)!;
   attachment.gated = false;
   client.outbox.begin(attachment, mark);
-  client.respond(id, attachResult(session), attachment, mark);
+  client.respond(
+    id,
+    attachResult(session, { cut: from === start && seen === undefined && start > 0 }),
+    attachment,
+    mark,
+  );
   // Whoever gets the frames themselves needs no latest ones.
   if (from === undefined) {
     for (const kind of SNAPSHOT_KINDS) {
@@ -134,10 +140,9 @@ function placeIn({ bytes, params }: Envelope): Place | undefined {
   return { run, position };
 }
 
-/** The log's beginning where what the client saw is not what was kept. */
-function seenUntil(log: SessionLog, { run, position }: Place): number {
-  const isKept = typeof run === "string" && typeof position === "number" && log.resumable(run, position);
-  return isKept ? position : log.start;
+/** Undefined: what the client saw is not what was kept. */
+function seenUntil(log: SessionLog, { run, position }: Place): number | undefined {
+  return typeof run === "string" && typeof position === "number" && log.resumable(run, position) ? position : undefined;
 }
 
 interface Opening {

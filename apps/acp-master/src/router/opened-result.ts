@@ -4,7 +4,7 @@
 import { appendElement, type Edit, type Envelope, setMember, spanBytes, splice } from "@acp-master/wire";
 import { isArraySpan, isObjectSpan } from "./kept-frame.ts";
 import { EMPTY_OBJECT, json } from "./message.ts";
-import { arrayOf, elementsIn, memberOf, withMember, withoutMember } from "./raw-object.ts";
+import { arrayOf, elementsIn, memberOf, objectIn, withMember, withoutMember } from "./raw-object.ts";
 import type { Session } from "./session.ts";
 
 /** Keeps what a later load or resume of the live session is answered with. */
@@ -43,13 +43,19 @@ function withOption({ bytes, result, resultConfigOptions }: Envelope, option: Bu
   return { ...result, bytes: Buffer.concat([Buffer.from('{"configOptions":'), list, Buffer.from("}")]) };
 }
 
-/** The result for a client that attaches to the live session: what it was opened with, as it stands now. */
-export function attachResult(session: Session): Buffer {
-  if (session.openedAsNull && !session.showsApprovals) return Buffer.from("null");
+/**
+ * The result for a client that attaches to the live session: what it was opened with, as it stands now. `cut`: the history
+ * before it lacks its beginning, which is no longer kept.
+ */
+export function attachResult(session: Session, { cut }: { readonly cut: boolean }): Buffer {
+  if (session.openedAsNull && !session.showsApprovals && !cut) return Buffer.from("null");
   let result = withCurrent(session.opened, "modes", "currentModeId", session.currentModeId);
   result = withCurrent(result, "models", "currentModelId", session.currentModelId);
   const options = currentOptions(session);
-  return options === undefined ? result : withMember(result, "configOptions", options);
+  if (options !== undefined) result = withMember(result, "configOptions", options);
+  if (!cut) return result;
+  const meta = withMember(objectIn(result, "_meta"), "acp-master", json({ historyCut: true }));
+  return withMember(result, "_meta", meta);
 }
 
 /** The agent's own list of options, as it last gave it; undefined where it gives none. */
