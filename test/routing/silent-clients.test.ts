@@ -7,11 +7,12 @@ import type { RawClient } from "../harness/raw-client.ts";
 
 let bench: Bench;
 
-beforeAll(async () => {
-  const config = { limits: { stalledSeconds: 0.4 }, approvals: { noClientSeconds: 0.1 } };
-  bench = await Bench.start({ agents: 4, config });
-});
-afterAll(() => bench[Symbol.asyncDispose]());
+function withBench(config: Readonly<Record<string, unknown>>): void {
+  beforeAll(async () => {
+    bench = await Bench.start({ agents: 2, config });
+  });
+  afterAll(() => bench[Symbol.asyncDispose]());
+}
 
 /** Looks on, and is never let go: it reads. */
 async function watcher(): Promise<RawClient> {
@@ -45,6 +46,8 @@ async function letGo(client: RawClient): Promise<string> {
 const MUCH = "x".repeat(2 * 1024 * 1024);
 
 describe("a client that takes nothing for limits.stalledSeconds is let go", () => {
+  withBench({ limits: { stalledSeconds: 0.4 }, approvals: { noClientSeconds: 0.1 } });
+
   it("when its process is stopped: what it was asked begins to wait for somebody else", async () => {
     const bay = bench.agent({ "session/prompt": false });
     const frozen = bench.master.connect([bay.name]);
@@ -82,6 +85,8 @@ describe("a client that takes nothing for limits.stalledSeconds is let go", () =
 });
 
 describe("what waits for a client besides updates", () => {
+  withBench({});
+
   it("is no more than 1,000 messages", async () => {
     const client = await bench.master.client();
     await client.initialize({ agent: null });

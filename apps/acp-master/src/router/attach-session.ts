@@ -16,7 +16,7 @@ import { attachResult, openedFrame, rememberOpened } from "./opened-result.ts";
 import { endedMeanwhile, restore } from "./restore.ts";
 import { samePlace } from "./list-sessions.ts";
 import type { Router } from "./router.ts";
-import type { Session } from "./session.ts";
+import { MAX_ID_LENGTH, type Session } from "./session.ts";
 import { removeSession } from "./session-end.ts";
 import type { SessionLog } from "./session-log.ts";
 
@@ -37,7 +37,8 @@ export async function attachSession(
   const after = manner === "resume" ? placeIn(frame) : undefined;
   const known = router.sessions.get(sessionId);
   if (known) return await joinKnown(router, client, { session: known, id, manner, after, frame });
-  if (client.identity.role === "observer" || client.identity.agent === undefined) {
+  const hasNoAgent = client.identity.role === "observer" || client.identity.agent === undefined;
+  if (hasNoAgent || sessionId.length > MAX_ID_LENGTH) {
     return client.refuse(id, unknownSession(sessionId));
   }
   const checked = await readOpenParams(frame);

@@ -13,7 +13,7 @@ import { idText, isObjectSpan, keep } from "./kept-frame.ts";
 import { json } from "./message.ts";
 import { openedFrame, rememberOpened } from "./opened-result.ts";
 import type { Router } from "./router.ts";
-import type { Session } from "./session.ts";
+import { MAX_ID_LENGTH, type Session } from "./session.ts";
 import { removeSession } from "./session-end.ts";
 import { sessionLost } from "./session-lost.ts";
 
@@ -142,10 +142,13 @@ function created(
     relay(client, id, answer);
     return;
   }
-  if (client.closed) {
+  if (client.closed || agentId.length > MAX_ID_LENGTH) {
     if (early) removeSession(router, early, "closed");
     closeInAgent(link, agentId);
-    return;
+    return client.refuse(id, {
+      code: INTERNAL_ERROR,
+      message: `The agent ${link.agent} gave the new session an id of more than ${MAX_ID_LENGTH} characters, so it cannot be used. Report it to the agent's authors.`,
+    });
   }
   const other = router.sessions.of(link.agent, agentId);
   if (other && other !== early) {

@@ -43,6 +43,9 @@ export interface SessionOwner {
   laneFull(session: Session, full: boolean): void;
 }
 
+/** A longer id of an agent's is none: lists hold hundreds, and each session's record is one small file. */
+export const MAX_ID_LENGTH = 4096;
+
 const CONFIG_OPTIONS = '"configOptions"';
 
 export const sessionKey = (agent: string, agentId: string): string => `${agent}\0${agentId}`;
