@@ -28,6 +28,10 @@ const ids = [
 /** Of no use in a list of hundreds. */
 const tooLong = "x".repeat(3_000_000);
 
+function unknown(): never {
+  throw Object.assign(new Error("no such session"), { code: -32002 });
+}
+
 /** All files below the test's folder, but for those that belong to a session in its right place. */
 function filesOutside(master: Master): string[] {
   const session = /^master\/state\/sessions\/[0-9a-f]{32}(\/(session\.json|(journal|index)\.ndjson))?$/;
@@ -77,9 +81,6 @@ describe("a session id", () => {
   });
 
   it("that nobody knows is an error whatever it looks like, and makes and reads nothing", async () => {
-    const unknown = (): never => {
-      throw Object.assign(new Error("no such session"), { code: -32002 });
-    };
     await using agent = fakeAgent({
       auto: { "session/load": unknown, "session/resume": unknown, "session/delete": unknown },
     });
