@@ -1,8 +1,10 @@
 // Debian's Chromium for a file of tests, and pages of the console in it. A page that logs an error fails its test.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
 import type { Master } from "../../harness/master.ts";
+import { isRunning, processGone } from "../../harness/processes.ts";
 
 const executablePath = "/usr/bin/chromium";
 
@@ -21,6 +23,7 @@ export interface PageOptions extends BrowserContextOptions {
 /** One browser for the tests of a file. */
 export class Pages {
   #browser: Browser | undefined;
+  readonly #owned = new WeakSet<Master>();
 
   constructor() {
     beforeAll(async () => {
@@ -36,6 +39,7 @@ export class Pages {
   async address(master: Master, readOnly = false): Promise<string> {
     const { code, stdout, stderr } = await master.cli(["console", "--json", ...(readOnly ? ["--read-only"] : [])]);
     if (code !== 0) throw new Error(`acp-master console ended with ${code}: ${stderr}`);
+    this.#own(master);
     return JSON.parse(stdout).address;
   }
 
@@ -55,6 +59,22 @@ export class Pages {
     const page = await this.#page(master, {}, /401/);
     await page.goto(address);
     return page;
+  }
+
+  /** A console ends with the daemon that stops, but not with one that a test has killed. */
+  #own(master: Master): void {
+    if (this.#owned.has(master)) return;
+    this.#owned.add(master);
+    master.own({
+      [Symbol.asyncDispose]: async () => {
+        const file = join(master.home, "run", "console.json");
+        if (!existsSync(file)) return;
+        const { pid } = JSON.parse(readFileSync(file, "utf8"));
+        if (!isRunning(pid)) return;
+        process.kill(pid, "SIGTERM");
+        await processGone(pid);
+      },
+    });
   }
 
   async #page(master: Master, options: BrowserContextOptions, expected: RegExp | undefined): Promise<Page> {

@@ -16,7 +16,8 @@ export function Composer({ session }: { session: OpenSession }) {
   // The composer comes back when the last question is over: whoever answered can write on.
   useEffect(() => {
     const { activeElement } = document;
-    if (activeElement === null || activeElement === document.body) field.current?.focus();
+    if (page.wantsComposer || activeElement === null || activeElement === document.body) field.current?.focus();
+    page.wantsComposer = false;
   }, []);
 
   const send = (): void => {

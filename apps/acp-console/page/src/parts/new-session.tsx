@@ -25,6 +25,7 @@ export function NewSession({ onClose }: { onClose: () => void }) {
       const made = await page.link?.request("new", { agent, cwd });
       if (made === undefined) return;
       onClose();
+      page.wantsComposer = true;
       page.go({ at: "session", sessionId: made.sessionId });
     });
   const problem = making.problem || listing.problem;

@@ -21,6 +21,8 @@ export class PageState {
   readonly isController = computed(() => this.view.value.role === "controller" && this.view.value.isConnected);
   readonly waiting = computed(() => waitingCount(this.view.value));
   link: Link | undefined;
+  /** The composer that comes next takes the focus wherever it is: a person has just made its session. */
+  wantsComposer = false;
   readonly #drafts = new Map<string, string>();
   readonly #seenCards = new Set<string>();
 
