@@ -1,6 +1,7 @@
 // How much a first load transfers, and how a transcript of 20,000 updates scrolls.
 import { describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
+import { eventually } from "../../harness/events.ts";
 import { startMaster } from "../../harness/master.ts";
 import { fakeAgent } from "../../harness/scripted-agent.ts";
 import { Pages } from "./browser.ts";
@@ -76,8 +77,10 @@ describe("a transcript of 20,000 updates", () => {
     await page.mouse.wheel(0, -2_000);
     await page.getByRole("button", { name: "To the end" }).waitFor();
     await region.focus();
-    await page.keyboard.press("Home");
-    await region.getByText("update 0 ").waitFor();
+    await eventually(async () => {
+      await page.keyboard.press("Home");
+      return (await region.getByText("update 0", { exact: true }).count()) === 1;
+    }, "the beginning is in sight");
     const down = await frames(page, "region.scrollTop += 120");
     const far = await frames(page, "region.scrollTop = (at * 7919 % 100) / 100 * region.scrollHeight", 60);
     console.log(`frames at rest:  ${told(idle)}`);
