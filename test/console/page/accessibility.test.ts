@@ -33,6 +33,16 @@ const overflow = (page: Page): Promise<string[]> =>
       .map((element) => `${element.tagName}.${element.className}`);
   });
 
+/** How a screen reader would name what has the focus, roughly. */
+const focusedLabel = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const element = document.activeElement;
+    if (element === document.body) return "";
+    const labelled = element instanceof HTMLInputElement || element instanceof HTMLSelectElement;
+    const labels = labelled ? [...(element.labels ?? [])].map((each) => each.textContent) : [];
+    return [...labels, element?.getAttribute("aria-label"), element?.textContent].join(" ");
+  });
+
 describe("every main state", () => {
   it.each(["light", "dark"] as const)("has no violation in %s", async (colorScheme) => {
     const found: Record<string, string[]> = {};
@@ -62,16 +72,9 @@ describe("the page", () => {
     await using master = await startMaster({ config: { defaultAgent: "demo" } });
     const page = await pages.open(master);
     const to = async (name: RegExp): Promise<void> => {
-      const label = () =>
-        page.evaluate(() => {
-          const element = document.activeElement;
-          if (element === document.body) return "";
-          const labelled = element instanceof HTMLInputElement || element instanceof HTMLSelectElement;
-          const labels = labelled ? [...(element.labels ?? [])].map((each) => each.textContent) : [];
-          return [...labels, element?.getAttribute("aria-label"), element?.textContent].join(" ");
-        });
-      for (let press = 0; press < 40 && !name.test(await label()); press += 1) await page.keyboard.press("Tab");
-      expect(await label()).toMatch(name);
+      for (let press = 0; press < 40 && !name.test(await focusedLabel(page)); press += 1)
+        await page.keyboard.press("Tab");
+      expect(await focusedLabel(page)).toMatch(name);
     };
     await to(/New session/);
     await page.keyboard.press("Enter");

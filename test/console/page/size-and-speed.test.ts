@@ -59,8 +59,6 @@ describe("a transcript of 20,000 updates", () => {
     await say(page, "go");
     const process = await agent.process(0);
     const prompt = await process.received("session/prompt");
-    const line = (update: object): string =>
-      `${JSON.stringify({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s-1", update } })}\n`;
     for (let from = 0; from < 20_000; from += 1_000) {
       const lines = Array.from({ length: 1_000 }, (_, at) => line(updateOf(from + at)));
       await process.sendRaw(Buffer.from(lines.join("")));
@@ -93,6 +91,9 @@ describe("a transcript of 20,000 updates", () => {
     await region.getByText("update 19999").waitFor();
   });
 });
+
+const line = (update: object): string =>
+  `${JSON.stringify({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s-1", update } })}\n`;
 
 /** Words with some Markdown, thoughts, calls with a diff: what a long session is made of. */
 function updateOf(at: number): object {
