@@ -135,6 +135,27 @@ const locked = (): never => {
   throw Object.assign(new Error("locked"), { code: -32603 });
 };
 
+describe("a session that somebody only reads", () => {
+  it("is parked `sessions.idleMinutes` after that one has left, however long nothing was said in it", async () => {
+    await using agent = scripted();
+    await using master = await start(agent, { idleMinutes: 0.02 });
+    const client = await newClient(master);
+    await client.newSession();
+    await turn(client, agent, "a", "seen");
+    await master.stop();
+    age(master, "a", 2);
+    await master.serve();
+    const watcher = await newClient(master, { agent: null });
+    const reader = await newClient(master);
+    await reader.call("session/load", { sessionId: "a", cwd: master.work, mcpServers: [] });
+    expect(Date.parse((await rows(watcher))[0]!.updatedAt)).toBeLessThan(Date.now() - DAY_MS);
+    const left = performance.now();
+    await reader.close();
+    await eventually(async () => (await rows(watcher))[0]!.state === "parked", "it is parked");
+    expect(performance.now() - left).toBeGreaterThan(1000);
+  });
+});
+
 describe("session/delete of a session that does not run", () => {
   const deleting = { sessionCapabilities: { list: {}, close: {}, resume: {}, delete: {} } };
 

@@ -18,8 +18,6 @@ export class Parking implements Disposable {
   #timer: NodeJS.Timeout | undefined;
   #dueAt = 0;
   #wokeAt = 0;
-  /** When a look last found that somebody needs it. */
-  readonly #neededAt = new WeakMap<Session, number>();
 
   constructor(router: Router) {
     this.#router = router;
@@ -42,11 +40,8 @@ export class Parking implements Disposable {
     const { idleMinutes, keepDays } = this.#router.config.sessions;
     const isIdleSince = (at: number): boolean => now - at >= idleMinutes * 60_000;
     for (const session of Array.from(this.#router.sessions.all)) {
-      if (this.#isNeeded(session)) {
-        this.#neededAt.set(session, now);
-        continue;
-      }
-      const usedAt = Math.max(session.updatedAt, this.#neededAt.get(session) ?? 0);
+      if (this.#isNeeded(session)) continue;
+      const usedAt = Math.max(session.updatedAt, session.leftAt);
       if (session.route) {
         if (isIdleSince(Math.max(usedAt, this.#wokeAt))) park(this.#router, session);
       } else if (now - usedAt >= keepDays * DAY_MS && isIdleSince(this.#wokeAt)) {

@@ -69,6 +69,8 @@ export class Session implements AttachedSession {
   readonly roots: readonly string[];
   readonly createdAt: number;
   updatedAt: number;
+  /** When a client last left it; 0: in this run none has. */
+  leftAt = 0;
 
   /** Where it runs now. */
   route: AgentLink | undefined;
@@ -239,6 +241,7 @@ export class Session implements AttachedSession {
     const attachment = this.attachments.get(client);
     if (!attachment) return;
     this.attachments.delete(client);
+    this.leftAt = Date.now();
     client.outbox.attachments.delete(attachment);
   }
 
