@@ -153,9 +153,9 @@ function withAbsolutePaths(helper: HelperConfig, folder: string): HelperConfig {
 }
 
 function withAbsoluteFiles(console: Config["console"], folder: string): Config["console"] {
-  const { tls } = console;
-  if (tls === undefined) return console;
-  return { ...console, tls: { cert: resolve(folder, tls.cert), key: resolve(folder, tls.key) } };
+  const { cert, key } = console.tls;
+  if (cert === undefined || key === undefined) return console;
+  return { ...console, tls: { cert: resolve(folder, cert), key: resolve(folder, key) } };
 }
 
 /** A bare name is looked up on PATH; a path that is not absolute would else depend on where the daemon was started. */

@@ -191,10 +191,11 @@ export const configSchema = block({
       .default([])
       .describe("The proxies in front of it. With any, nobody else may connect from another machine."),
     tls: block({
-      cert: text("a path").describe("The certificate chain, PEM."),
-      key: text("a path").describe("Its private key, PEM."),
+      cert: text("a path").optional().describe("The certificate chain, PEM."),
+      key: text("a path").optional().describe("Its private key, PEM."),
     })
-      .optional()
+      .refine(({ cert, key }) => (cert === undefined) === (key === undefined), { error: "both cert and key" })
+      .prefault({})
       .describe("Serve TLS. Paths start at this file's folder."),
     readOnly: z.boolean({ error: "true | false" }).default(false).describe("Browsers look on and cannot act."),
   })

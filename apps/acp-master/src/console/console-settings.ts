@@ -25,7 +25,7 @@ export function consoleSettings(places: Places, config: Config["console"]): obje
     port,
     origins,
     proxies,
-    tls: tls ?? null,
+    tls: tls.cert === undefined || tls.key === undefined ? null : { cert: tls.cert, key: tls.key },
     readOnly,
   };
 }

@@ -42,7 +42,7 @@ describe("loadConfig()", () => {
           agentIdleSeconds: 60,
         },
         daemon: { idleExitMinutes: 0, drainSeconds: 10 },
-        console: { port: 0, host: "127.0.0.1" },
+        console: { port: 0, host: "127.0.0.1", origins: [], proxies: [], tls: {}, readOnly: false },
         audit: { sync: "batched" },
         log: { level: "info" },
       },
@@ -141,6 +141,8 @@ describe("a problem", () => {
     ['{"agents":{"a":{"shell":"bash"}}}', "agents.a.shell", '"bash"', "sh | powershell | argv"],
     ['{"agents":{"a":{"command":"x\\u0000"}}}', "agents.a.command", /^"x.+"$/, "the program to start"],
     ['{"console":{"port":70000}}', "console.port", "70000", "a whole number from 0 to 65535"],
+    ['{"console":{"tls":{"cert":"c.pem"}}}', "console.tls", "an object", "both cert and key"],
+    ['{"console":{"proxies":"10.0.0.1"}}', "console.proxies", '"10.0.0.1"', "a list of IP addresses"],
   ];
   it.each(cases)("of %s names the key, what was found and what is allowed", (text, path, found, allowed) => {
     const [problem, ...more] = problems(text);
