@@ -168,7 +168,7 @@ describe("FF-95: history that one client asks for", () => {
     await second.update(sessionId, chunk("stored words"));
     await second.answer(prompt, done);
     await turn;
-    await b.waitFor(({ params }) => params?.update?.sessionUpdate === "user_message_chunk");
+    await b.waitFor(() => b.updates(sessionId).length === frames.length + 2);
     expect(b.updates(sessionId).slice(frames.length + 1)).toEqual([frames[0]]);
     expect(a.updates(sessionId).slice(frames.length)).toEqual([frames[0]]);
   });
