@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { eventually } from "../harness/events.ts";
 import type { Master } from "../harness/master.ts";
 import { fakeAgent } from "../harness/scripted-agent.ts";
-import { crash, editorOf, goesOn, masterOf, startedOver, turn, written } from "./restarts.ts";
+import { crash, editorOf, goesOn, masterOf, startedOver, turn, turnIn, written } from "./restarts.ts";
 
 const notice = (text: string) => ({ sessionUpdate: "notice", level: "info", text });
 const scripted = () => fakeAgent({ auto: { "session/prompt": false }, sessionIds: ["a", "b", "c"] });
@@ -105,6 +105,38 @@ describe("an idle editor", () => {
     const resumed = second.lines.all.filter(({ message }) => message.method === "session/resume");
     expect(resumed.map(({ message }) => message.params.sessionId)).toEqual(["a"]);
     await turn(editor, second, "four");
+  });
+
+  it("that has asked nothing yet goes on, also where the agent keeps nothing of such a session", async () => {
+    await using agent = fakeAgent({
+      sessionIds: ["a", "b", "c"],
+      auto: {
+        "session/prompt": false,
+        "session/resume": ({ sessionId }) => {
+          if (sessionId === "a") throw new Error("never heard of it");
+          return {};
+        },
+      },
+    });
+    await using master = await masterOf(agent);
+    const editor = await editorOf(master);
+    await (await agent.process(0)).update("a", { sessionUpdate: "available_commands_update", availableCommands: [] });
+    await editor.next("session/update");
+    await crash(master);
+    await goesOn(editor);
+    const second = await agent.process(1);
+    await turnIn(editor, second, { sessionId: "a", agentId: "b" }, "one");
+    await written(editor);
+    const rows = (await editor.call("_acp-master/sessions", {})).sessions;
+    expect(rows.map(({ sessionId }: { sessionId: string }) => sessionId)).toEqual(["a"]);
+    // It had a turn now: the next daemon resumes it in the agent under the agent's own id.
+    await crash(master);
+    await goesOn(editor, 2);
+    const third = await agent.process(2);
+    expect((await third.received("session/resume")).message.params.sessionId).toBe("b");
+    await turnIn(editor, third, { sessionId: "a", agentId: "b" }, "two");
+    expect(editor.text("a")).toBe("onetwo");
+    expect(editor.received("session/update").every(({ params }) => params.sessionId === "a")).toBe(true);
   });
 
   it("that only looks on goes on looking", async () => {

@@ -41,10 +41,19 @@ export const startedOver = (editor: RawClient): number => countOf(editor, "from 
 const countOf = (editor: RawClient, text: string): number => editor.program!.stderr.split(text).length - 1;
 
 /** One turn in which the agent says this; `process`: the one that gets it. */
-export async function turn(editor: RawClient, process: ScriptedProcess, answer: string, sessionId = "a") {
+export const turn = (editor: RawClient, process: ScriptedProcess, answer: string, sessionId = "a") =>
+  turnIn(editor, process, { sessionId, agentId: sessionId }, answer);
+
+/** As `turn`, where the agent knows the session under another id. */
+export async function turnIn(
+  editor: RawClient,
+  process: ScriptedProcess,
+  { sessionId, agentId }: { readonly sessionId: string; readonly agentId: string },
+  answer: string,
+) {
   const result = editor.prompt(sessionId, `say ${answer}`, 20_000);
   const prompt = await process.received("session/prompt");
-  await process.say(sessionId, answer);
+  await process.say(agentId, answer);
   await process.answer(prompt, { stopReason: "end_turn" });
   return (await result).result;
 }

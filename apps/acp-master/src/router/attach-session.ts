@@ -94,10 +94,11 @@ async function joinKnown(router: Router, client: ClientConnection, join: Join): 
   // They may hold secrets and are kept in memory only: the first to come back brings them.
   if (!session.restoring && session.mcpServers.length === 0) session.mcpServers = mcpServers;
   const [error] = await Promise.all([restore(router, session, client), session.log.prepare()]);
+  const now = router.sessions.get(session.sessionId) ?? session;
   // A load still shows what was seen; acting on the session needs the agent.
-  if (session.hasEnded || (error && join.manner === "resume")) {
+  if (now.hasEnded || (error && join.manner === "resume")) {
     client.refuse(id, error ?? endedMeanwhile());
-  } else joinLive(router, client, join);
+  } else joinLive(router, client, { ...join, session: now });
 }
 
 /**

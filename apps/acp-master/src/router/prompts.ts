@@ -119,6 +119,11 @@ function handOn(router: Router, session: Session, turn: Turn, append: Buffer | u
   }
   turn.state = "handed_on";
   session.hadTurn = true;
+  if (!session.keptTurn) {
+    // Before the agent can know of it: a session without a turn may be replaced by another.
+    session.keptTurn = true;
+    router.save(session);
+  }
   echoToOthers(router, session, turn);
   const frame = reopened(withBlocks(turn.frame, append));
   const edits: Edit[] = session.renamed ? [{ ...frame.sessionId, bytes: session.agentIdBytes }] : [];
@@ -157,10 +162,7 @@ function ended(router: Router, session: Session, turn: Turn, stopReason: string)
   session.turns.end(turn);
   session.tools.turnEnded();
   session.log.turnBoundary();
-  if (!session.keptTurn || Date.now() - session.savedAt > SAVE_MS) {
-    session.keptTurn = true;
-    router.save(session);
-  }
+  if (Date.now() - session.savedAt > SAVE_MS) router.save(session);
   router.giveUp.unwatch(session);
   router.permissions.helpers.turnEnd(session.key, String(turn.id), stopReason);
   startNext(router, session);

@@ -9,6 +9,7 @@ import type { ClientConnection } from "./client-connection.ts";
 import { keep } from "./kept-frame.ts";
 import { leaveProcess } from "./leave-process.ts";
 import { json } from "./message.ts";
+import { renewed } from "./renew-session.ts";
 import { rememberOpened } from "./opened-result.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
@@ -18,7 +19,10 @@ import { type Failure, failureOf, sessionLost } from "./session-lost.ts";
 const QUIET_MS = 300;
 const MAX_QUIET_MS = 5000;
 
-/** Resolves with why it failed, or undefined when the session runs. Whoever asks meanwhile shares the one restore. */
+/**
+ * Resolves with why it failed, or undefined when the session runs, which may be another by then under the same id. Whoever asks
+ * meanwhile shares the one restore.
+ */
 export function restore(router: Router, session: Session, client: ClientConnection): Promise<RpcError | undefined> {
   if (session.route) return session.restoring ?? Promise.resolve(undefined);
   session.restoring ??= restoreOnce(router, session, client).finally(() => {
@@ -58,6 +62,7 @@ async function restoreOnce(router: Router, session: Session, client: ClientConne
     leaveProcess(router, session);
     // The next daemon can try it as well as this one.
     if (router.stopping) return fault("stopping", "acp-master is stopping; try again when it has started anew.");
+    if (claimed.ok && (await renewed(router, session, claimed.link))) return undefined;
     session.state = "lost";
     router.save(session);
     return sessionLost(session, failure);

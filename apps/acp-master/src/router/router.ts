@@ -30,7 +30,7 @@ import type { RouterSettings } from "./router-settings.ts";
 import { settleFormerTickets } from "./former-tickets.ts";
 import type { Session, SessionOwner } from "./session.ts";
 import { removeSession } from "./session-end.ts";
-import { SessionTable } from "./session-table.ts";
+import { type NewPlace, SessionTable } from "./session-table.ts";
 import { AgentUpdates } from "./agent-updates.ts";
 
 /** After a cancel at the stop agents get this long to end their turns. */
@@ -103,10 +103,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   }
 
   /** Makes a session that runs in `link`; the caller attaches whoever asked for it. */
-  openSession(
-    link: AgentLink,
-    place: { agentId: string; cwd: string; additionalDirectories: readonly string[] },
-  ): Session {
+  openSession(link: AgentLink, place: NewPlace): Session {
     const preset = link.definition.approvals?.preset ?? this.config.approvals.preset;
     const now = Date.now();
     const log = this.settings.store.open(link.agent, place.agentId);

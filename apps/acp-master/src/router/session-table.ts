@@ -3,6 +3,9 @@
 import type { AgentLink } from "./agent-link.ts";
 import { Session, sessionKey, type SessionOwner, type SessionPlace, type SessionStart } from "./session.ts";
 
+/** Where a session is made; its outward id where that is chosen already. */
+export type NewPlace = Omit<SessionPlace, "sessionId" | "agent"> & Partial<Pick<SessionPlace, "sessionId">>;
+
 export class SessionTable {
   readonly #byKey = new Map<string, Session>();
   readonly #bySessionId = new Map<string, Session>();
@@ -41,14 +44,15 @@ export class SessionTable {
     return session;
   }
 
-  /** Makes a session that runs in `link`. Its outward id is the agent's own, or that with `~2` … when it is taken. */
-  open(
-    link: AgentLink,
-    place: Omit<SessionPlace, "sessionId" | "agent">,
-    start: SessionStart,
-    owner: SessionOwner,
-  ): Session {
-    const sessionId = this.outwardId(link.agent, place.agentId);
+  /**
+   * Makes a session that runs in `link`. Where no outward id is given it is the agent's own, or that with `~2` … when it is
+   * taken.
+   */
+  open(link: AgentLink, place: NewPlace, start: SessionStart, owner: SessionOwner): Session {
+    const sessionId =
+      place.sessionId === undefined
+        ? this.outwardId(link.agent, place.agentId)
+        : this.#keep(link.agent, place.agentId, place.sessionId);
     const session = new Session({ ...place, agent: link.agent, sessionId }, start, owner);
     session.route = link;
     link.take(session);

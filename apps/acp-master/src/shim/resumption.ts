@@ -84,6 +84,8 @@ export class Resumption implements Disposable {
   }
 
   #resumed(sessionId: string, { error }: Answer): void {
+    // This daemon ends too, and the one after it is asked again.
+    if (asRecord(asRecord(error)["data"])["reason"] === "stopping") return;
     if (error !== undefined) {
       return this.#end(`session ${visibleLine(sessionId).slice(0, 100)} cannot be resumed: ${messageOf(error)}`);
     }
