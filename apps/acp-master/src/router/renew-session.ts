@@ -3,12 +3,12 @@
 
 import { readString } from "@acp-master/wire";
 import type { AgentLink } from "./agent-link.ts";
+import { forgetSession } from "./forget-session.ts";
 import { keep } from "./kept-frame.ts";
 import { json } from "./message.ts";
 import { rememberOpened } from "./opened-result.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
-import { removeSession } from "./session-end.ts";
 
 /**
  * Resolves with whether there is one; the session itself is removed then. Frames that the agent sends before its answer
@@ -25,7 +25,8 @@ export async function renewed(router: Router, session: Session, link: AgentLink)
         const agentId = readString(answer.bytes, answer.resultSessionId);
         const isNew = agentId !== undefined && router.sessions.of(link.agent, agentId) === undefined;
         if (!isNew || session.hasEnded) return resolve(undefined);
-        removeSession(router, session, "closed");
+        router.permissions.sessionEnded(session, "closed");
+        forgetSession(router, session);
         const { cwd: place, sessionId, preset } = session;
         const made = router.openSession(link, { agentId, sessionId, cwd: place, additionalDirectories });
         rememberOpened(made, keep(answer));

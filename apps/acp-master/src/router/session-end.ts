@@ -1,6 +1,7 @@
 // What a session leaves behind when it ends here. Closed it keeps its row and what was seen, and can be opened again;
 // removed it leaves nothing.
 
+import { forgetSession } from "./forget-session.ts";
 import { leaveProcess } from "./leave-process.ts";
 import { json } from "./message.ts";
 import { endTurns } from "./prompts.ts";
@@ -22,10 +23,7 @@ export function keepClosed(router: Router, session: Session): void {
 export function removeSession(router: Router, session: Session, change: "closed" | "agent_exited"): void {
   if (session.state === "removed") return;
   endHere(router, session, change);
-  session.state = "removed";
-  router.sessions.remove(session);
-  router.settings.store.remove(session.log);
-  router.events.send({ type: "session_removed", sessionId: session.sessionId });
+  forgetSession(router, session);
 }
 
 function endHere(router: Router, session: Session, change: "closed" | "agent_exited"): void {
