@@ -38,7 +38,13 @@ export function SessionView({ session }: { session: OpenSession }) {
           <Visible text={notice.text} use="lines" />
         </p>
       )}
-      {queue.length > 0 ? <WaitingPanel queue={queue} /> : <Composer session={session} />}
+      {queue.length > 0 ? (
+        <WaitingPanel queue={queue} />
+      ) : row.state === "closed" ? (
+        <Closed session={session} />
+      ) : (
+        <Composer session={session} />
+      )}
     </main>
   );
 }
@@ -95,6 +101,19 @@ function Head({ session, row, isWorking }: { session: OpenSession; row: SessionR
         </Confirm>
       )}
     </header>
+  );
+}
+
+function Closed({ session }: { session: OpenSession }) {
+  const page = usePage();
+  const isOff = !page.isController.value || session.attachment.value.state === "attaching";
+  return (
+    <div class="composer">
+      This session is closed.{" "}
+      <button type="button" aria-disabled={isOff} onClick={() => !isOff && void session.attach(true)}>
+        Go on with it
+      </button>
+    </div>
   );
 }
 

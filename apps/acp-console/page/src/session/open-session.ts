@@ -51,13 +51,16 @@ export class OpenSession {
     this.#link = link;
   }
 
-  /** Anew when it was attached before: the replay is the truth, and shown when it is whole. */
-  async attach(): Promise<void> {
+  /**
+   * Anew when it was attached before: the replay is the truth, and shown when it is whole. A closed session is only
+   * shown, unless a person goes on with it.
+   */
+  async attach(goesOn = false): Promise<void> {
     const { sessionId } = this;
     const link = this.#link();
     if (link === undefined) return;
     const isFirst = this.transcript.rows.length === 0;
-    const { id, reply } = link.send("attach", { sessionId });
+    const { id, reply } = link.send("attach", goesOn ? { sessionId, reopen: true } : { sessionId });
     this.#current = id;
     this.#incoming = isFirst ? this.transcript : new Transcript();
     this.attachment.value = { state: "attaching" };

@@ -99,8 +99,15 @@ export class PageState {
         this.answers.clear();
         open?.interrupt();
         break;
+      case "session": {
+        const { sessionId, state } = message.session;
+        const isClosing = state === "closed" && before.sessions.get(sessionId)?.state !== "closed";
+        // Its attachment is over; it can still be read.
+        if (isClosing && open?.sessionId === sessionId) open.interrupt();
+        this.#attach();
+        break;
+      }
       case "sessions":
-      case "session":
         this.#attach();
         break;
       case "updates":
