@@ -13,7 +13,7 @@ async function rowOf(client: RawClient, sessionId: string): Promise<Loose> {
   return sessions.find((row: Loose) => row.sessionId === sessionId);
 }
 
-/** A session in which "seen" was said, in a daemon that was started again. */
+/** A session that had a turn and in which "seen" was said, in a daemon that has stopped. */
 async function keptSession(agent: ScriptedAgent): Promise<Master> {
   const master = await startMaster({ agents: { fake: agent }, config: { helper: { use: "ask" } } });
   const client = await master.client();
@@ -22,7 +22,7 @@ async function keptSession(agent: ScriptedAgent): Promise<Master> {
   const process = await agent.process(0);
   await process.say("a", "seen");
   await client.next("session/update");
-  await client.call("_acp-master/status", {}); // what was sent is written before a later answer
+  expect((await client.prompt("a", "go")).result).toEqual({ stopReason: "end_turn" });
   await client.close();
   await master.stop();
   return master;
