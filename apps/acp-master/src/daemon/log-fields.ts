@@ -2,17 +2,20 @@
 import { errorCode } from "../config/error-code.ts";
 import { shortened, visibleLine } from "../display/untrusted-text.ts";
 
-/** Ids, kinds, sizes, times and states. A new name is added here on purpose, never a wildcard. */
+/**
+ * Ids, kinds, sizes, times and states. A new name is added here on purpose, never a wildcard, and never one that a line has
+ * of itself (level, time, daemon, msg): the line would have it twice.
+ */
 const knownFields: ReadonlySet<string> = new Set(
   `agent agentSession approvalId arming asks attached attempt attempts bad bind by bytes cause child client clientId clients code column
   component connection connections count cursor decision delayMs depth digest drainSeconds dropped droppedFields durationMs edge
   endpoint event exitCode expiresAt fault faults file frames from generation gone helper helperId held hook hooks host hops id ids
-  index inode instance isolation journal key kept kind lag lane length level limit line lines loaded lost mark max message_kind
+  index inode instance isolation journal key kept kind lag lane length limit line lines loaded lost mark max message_kind
   method mode ms name names node noise number offer offered offers offset open optionId optionKind optionKinds options outcome path peer
   pending percent pgid phase pid platform pool port position preset prefix process processes protocolVersion queue queued ready
   reason reasons recipients record records rejected removed requestId requests restart result role route rows run seconds sequence
   session sessionId sessions shell signal size skipped socket sockets source spoken startedAt state status step steps stopped syscall takenMs
-  ticket tickets to toolCallId total turn turns type updates usage use user version waitMs waiting what width writes`.split(
+  ticket tickets to toolCallId total turn turns type updates usage use user version waitMs waiting what why width writes`.split(
     /\s+/,
   ),
 );

@@ -6,7 +6,10 @@ import { HelperLink, type LinkEnd } from "./helper-link.ts";
 import { readInitialized, type HelperHooks } from "./helper-answers.ts";
 import type { HelperSpec } from "./helper-spec.ts";
 
-export type HelperLog = (event: string, fields: Readonly<Record<string, unknown>>) => void;
+export type HelperLogLevel = "debug" | "info" | "warn" | "error";
+
+/** Without a level: info. */
+export type HelperLog = (event: string, fields: Readonly<Record<string, unknown>>, level?: HelperLogLevel) => void;
 
 export interface HelperDeadlines {
   readonly startMs: number;

@@ -1,11 +1,12 @@
-// What Helpers write to the master's log: short lines, so many in so much time, the rest counted. It cuts; it does not
-// judge what a Helper's author wants to read there.
-import type { HelperLog } from "./helper-process.ts";
+// What Helpers write to the master's log: what happened, in words that stand in a program, and numbers. Free text could
+// quote a conversation, so it is left out. So many lines in so much time, the rest counted.
+import type { HelperLog, HelperLogLevel } from "./helper-process.ts";
 
-const maxTextBytes = 1024;
+/** Names as programs give them to events and reasons. */
+const word = /^[a-z][a-z_]{0,63}$/;
 const maxLines = 100;
 const windowMs = 10_000;
-const levels = new Set(["debug", "info", "warn", "error"]);
+const levels: readonly HelperLogLevel[] = ["debug", "info", "warn", "error"];
 
 export class HelperVoice {
   readonly #log: HelperLog;
@@ -29,9 +30,15 @@ export class HelperVoice {
       this.#left++;
       return;
     }
-    const level = typeof params["level"] === "string" && levels.has(params["level"]) ? params["level"] : "info";
-    const message = typeof params["message"] === "string" ? params["message"].slice(0, maxTextBytes) : "";
-    const fields = JSON.stringify(params["fields"] ?? {}).slice(0, maxTextBytes);
-    this.#log("helper.log", { session, level, message, fields });
+    const { level, message, fields } = params;
+    const what = typeof message === "string" && word.test(message) ? message : undefined;
+    this.#log("helper.log", { session, what, ...plain(fields) }, levels.find((each) => each === level) ?? "info");
   }
+}
+
+function plain(fields: unknown): Record<string, string | number> {
+  const entries = typeof fields === "object" && fields !== null ? Object.entries(fields) : [];
+  return Object.fromEntries(
+    entries.filter(([, value]) => typeof value === "number" || (typeof value === "string" && word.test(value))),
+  );
 }

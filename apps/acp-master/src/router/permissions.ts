@@ -54,8 +54,8 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     this.helpers = new Helpers({
       ...settings.helpers,
       reaper: settings.reaper,
-      log: (event, fields) => {
-        settings.log.info({ event, ...fields }, "helper");
+      log: (event, fields, level = "info") => {
+        settings.log[level]({ ...fields, event }, "helper");
         this.#recordHelperFault(event, fields);
       },
       onDrain: () => router.updates.helperDrained(),
