@@ -114,4 +114,27 @@ export const codex: RealAgent = {
   cancelled: "cancelled",
 };
 
+/** It asks in mode `default` only, which a session must be set to. It announces a call before it knows its input. */
+export const claude: RealAgent = {
+  ...scripted,
+  name: "claude",
+  define: (folder, modelUrl) => ({
+    command: process.execPath,
+    args: [installed("@agentclientprotocol/claude-agent-acp", "dist/index.js")],
+    env: {
+      HOME: folder,
+      CLAUDE_CONFIG_DIR: folder,
+      ANTHROPIC_BASE_URL: modelUrl,
+      ANTHROPIC_API_KEY: "dummy",
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      DISABLE_AUTOUPDATER: "1",
+      DISABLE_TELEMETRY: "1",
+      DISABLE_ERROR_REPORTING: "1",
+    },
+  }),
+  refused: "end_turn",
+  cancelled: "end_turn",
+};
+
+/** Those that the same script is run with; `claude` (400 MB) is installed for what only it does. */
 export const realAgents: readonly RealAgent[] = [example, gemini, codex];

@@ -30,6 +30,8 @@ export interface ModelRequest {
 export class ScriptedModel implements AsyncDisposable {
   readonly url: string;
   readonly requests: ModelRequest[] = [];
+  /** What the model proposes in place of a word of the plan, so that no prompt has to hold it. */
+  readonly secrets = new Map<string, string>();
   readonly #server: Server;
 
   private constructor(server: Server, url: string) {
@@ -70,7 +72,7 @@ export class ScriptedModel implements AsyncDisposable {
     const failure = steps.find((step) => step[0] === "fail");
     if (failure !== undefined)
       return sendJson(response, { error: { code: failure[1], message: "planned" } }, failure[1]);
-    return play(steps, conversation, dialect.answer(response, conversation), response);
+    return play(steps, conversation, dialect.answer(response, conversation), { response, secrets: this.secrets });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -95,7 +97,7 @@ async function play(
   steps: readonly Step[],
   conversation: Conversation,
   writer: AnswerWriter,
-  response: ServerResponse,
+  { response, secrets }: { response: ServerResponse; secrets: ReadonlyMap<string, string> },
 ): Promise<void> {
   const call = (step: ToolStep): void => {
     const made = callFor(step, conversation.tools);
@@ -128,7 +130,7 @@ async function play(
         call(step[1]);
         break;
       case "propose": {
-        const command = proposalCommand(conversation, step[1]);
+        const command = proposalCommand(conversation, step[1], secrets);
         if (command === undefined) writer.text("No prompt says how to propose.");
         else call(["run", command]);
         break;

@@ -1,13 +1,14 @@
 // A secret word in proposals goes to whom it concerns and is found nowhere else: not in the master's memory, not in what it
 // has written, not in what it answers, not on a socket that it opened. Also with an agent whose first frame has no input
 // yet, and with a Helper that hangs.
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { eventually } from "../harness/events.ts";
 import type { Loose } from "../harness/lines.ts";
-import { startMaster, type Master } from "../harness/master.ts";
+import { startMaster } from "../harness/master.ts";
 import { askingAgent, type Conversation, converse, selected, yesNo } from "../permissions/conversation.ts";
+import { dumpsMemory, filesWith, nowhereInMemory, poll } from "./everything-of-the-master.ts";
 import { blockOf, commandIn, linesOf, payload, ProposingHelper, reviewerOf, runInShell } from "./proposing.ts";
 
 const secret = "marigold-7f3a91c4";
@@ -20,10 +21,7 @@ it("a secret in proposals is in nothing of the master", { timeout: 120_000 }, as
   await using master = await startMaster({
     agents: { claude: agent },
     config: { defaultAgent: "claude", helper: { use: helper.use, decideSeconds: 1 } },
-    env: {
-      NODE_OPTIONS: `--import ${new URL("memory-dump.mjs", import.meta.url).href}`,
-      MEMORY_DUMP: memory,
-    },
+    env: dumpsMemory(memory),
   });
   await using polled = poll(master);
   const talk = await converse(master, { agent: "claude", events: true });
@@ -104,61 +102,6 @@ async function finish(talk: Conversation, toolCallId: string, lines: readonly Lo
     rawOutput: { secret, lines },
   });
   await talk.settle();
-}
-
-/** Asks the daemon everything that can be asked, by command and by client, until it is told to stop. */
-function poll(master: Master): AsyncDisposable & { readonly answers: string[] } {
-  const answers: string[] = [];
-  const over = new AbortController();
-  const run = async (): Promise<void> => {
-    const client = await master.client();
-    await client.initialize({ agent: null, events: true });
-    while (!over.signal.aborted) {
-      answers.push((await master.cli(["approvals", "--json"])).stdout);
-      for (const method of ["status", "sessions", "approvals", "agents"]) {
-        answers.push(JSON.stringify(await client.call(`_acp-master/${method}`, {})));
-      }
-    }
-    answers.push((await master.cli(["status", "--json"])).stdout, (await master.cli(["doctor", "--json"])).stdout);
-    for (const { text } of client.lines.all) answers.push(text);
-  };
-  const done = run();
-  return {
-    answers,
-    [Symbol.asyncDispose]: async () => {
-      over.abort();
-      await done;
-    },
-  };
-}
-
-async function nowhereInMemory(master: Master, memory: string, words: readonly string[]): Promise<void> {
-  process.kill(master.pid, "SIGUSR2");
-  await eventually(() => readdirSync(memory).includes("done"), "the memory is written", 60_000);
-  const [heap, views] = [readFileSync(join(memory, "heap")), readFileSync(join(memory, "views"))];
-  // The session's folder is in both: so would the words be.
-  expect([heap.includes(master.work), heap.length > 1_000_000, views.length > 0]).toEqual([true, true, true]);
-  for (const word of words) {
-    expect(heap.includes(word), `${word} in a string`).toBe(false);
-    expect(near(views, word), `${word} in a buffer`).toBe("");
-  }
-  for (const name of readdirSync(memory)) rmSync(join(memory, name));
-}
-
-/** Where a word stands: the head of the array and the bytes around it. */
-function near(bytes: Buffer, word: string): string {
-  const at = bytes.indexOf(word);
-  if (at < 0) return "";
-  const head = bytes.lastIndexOf("\n# ", at);
-  return `${bytes.toString("latin1", head, head + 100)} … ${bytes.toString("latin1", at - 100, at + 50)}`;
-}
-
-function filesWith(word: string, folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return filesWith(word, path);
-    return entry.isFile() && statSync(path).size > 0 && readFileSync(path).includes(word) ? [path] : [];
-  });
 }
 
 /** The paths of the unix sockets that a process has a part in. */

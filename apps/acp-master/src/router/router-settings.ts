@@ -4,7 +4,7 @@ import type { AgentRow } from "../agents/catalogue.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { Decided } from "../audit/decided.ts";
 import type { DecisionLine } from "../audit/record.ts";
-import type { AgentLog } from "../agents/agent-process.ts";
+import type { Logger } from "../daemon/logger.ts";
 import type { Reaper } from "../agents/reaper.ts";
 import type { Config } from "../config/schema.ts";
 import type { HelpersOptions } from "../helper/helpers.ts";
@@ -34,7 +34,7 @@ export interface RouterSettings {
   readonly host: Pick<HostSettings, "program" | "environment">;
   readonly record: DecisionRecord;
   readonly store: SessionStore;
-  readonly log: AgentLog;
+  readonly log: Pick<Logger, "debug" | "info" | "warn" | "error">;
   readonly socketPath: string;
   /** Where the configuration came from, and what is wrong with its newest state. */
   readonly configStatus: () => { readonly file: string; readonly problem?: string };

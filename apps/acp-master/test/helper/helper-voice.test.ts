@@ -30,7 +30,11 @@ test("a line has the Helper's level, once", () => {
 
 test("words of a program pass, with the reason and numbers; free text does not", () => {
   const [mismatch = "", free = ""] = written(
-    { level: "warn", message: "proposal_mismatch", fields: { why: "not_armed", count: 3, command: "sesame", path: "a b" } },
+    {
+      level: "warn",
+      message: "proposal_mismatch",
+      fields: { why: "not_armed", count: 3, command: "sesame", path: "a b" },
+    },
     { level: "info", message: "The user said: open sesame", fields: { why: "open sesame", reason: ["x"] } },
   );
   expect(JSON.parse(mismatch)).toMatchObject({ what: "proposal_mismatch", why: "not_armed", count: 3 });
