@@ -17,7 +17,6 @@ export interface StreamClientOptions {
   readonly onNotification?: (message: Message) => void;
   /** Of `_meta["acp-master"]` of initialize. */
   readonly agent?: string | null;
-  readonly events?: boolean;
   readonly positions?: boolean;
 }
 
@@ -49,8 +48,7 @@ export class StreamClient implements AsyncDisposable {
     await within(once(socket, "connect"), "connect to the master", PATIENCE_MS);
     const client = new StreamClient(socket, master.work, options);
     master.own(client);
-    const { agent, events, positions } = options;
-    const meta = { agent, events, positions };
+    const meta = { agent: options.agent, positions: options.positions };
     await client.call("initialize", { protocolVersion: 1, clientCapabilities: {}, _meta: { "acp-master": meta } });
     return client;
   }

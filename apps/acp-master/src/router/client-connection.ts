@@ -100,7 +100,7 @@ export class ClientConnection {
   #deferred: Buffer[] = [];
   #lastQuestion = 0;
   #badLines = 0;
-  /** How much it had sent when it was last found silent. */
+  /** How much had gone both ways when it was last found silent. */
   #silentAt: number | undefined;
 
   constructor(socket: Socket, clientId: string, limits: ClientLimits, owner: ClientOwner) {
@@ -272,9 +272,9 @@ export class ClientConnection {
   /** For half the time it said nothing, and took nothing. A machine that slept wakes to the first half at most. */
   #silent(stalledSeconds: number): void {
     if (this.#writer.pendingBytes === 0) return; // nothing is owed to it
-    const { bytesRead } = this.#socket;
-    if (this.#silentAt === bytesRead) this.drop(`this client has read nothing for ${stalledSeconds} s`);
-    this.#silentAt = bytesRead;
+    const passed = this.#socket.bytesRead + this.#socket.bytesWritten - this.#writer.pendingBytes;
+    if (this.#silentAt === passed) this.drop(`this client has read nothing for ${stalledSeconds} s`);
+    this.#silentAt = passed;
     this.#socket.setTimeout(stalledSeconds * 500);
   }
 
