@@ -1,11 +1,11 @@
-// Says aloud what somebody who does not look would miss: new permissions, how they ended, the end of a turn. Also the page's title.
+// Says aloud what somebody who does not look would miss: new permissions and proposals, how they ended, the end of a turn. Also the page's title.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { asRecord, asText } from "../model/json-value.ts";
 import { visibleLine } from "../model/visible-text.ts";
 import { outcomeWord } from "../model/words.ts";
 import { usePage } from "./page-context.ts";
 
-const longestTitle = 200;
+const longest = 250;
 
 export function Announcer() {
   const page = usePage();
@@ -23,14 +23,25 @@ export function Announcer() {
   }, [count]);
 
   useEffect(() => {
-    const fresh = view.approvals.filter(({ approvalId }) => !known.current.has(approvalId));
-    known.current = new Set(view.approvals.map(({ approvalId }) => approvalId));
+    const fresh = [
+      ...view.approvals.map(({ approvalId, agent, params }) => ({
+        key: approvalId,
+        said: `${agent} asks for permission: ${asText(asRecord(params.toolCall).title)}`,
+      })),
+      ...view.cards.map(({ proposalId, agent, choices }) => ({
+        key: proposalId,
+        said: `${agent} proposes: ${choices[0]?.title ?? ""}`,
+      })),
+    ].filter(({ key }) => !known.current.has(key));
+    known.current = new Set([
+      ...view.approvals.map(({ approvalId }) => approvalId),
+      ...view.cards.map(({ proposalId }) => proposalId),
+    ]);
     const first = fresh[0];
     if (first === undefined) return;
-    const title = visibleLine(asText(asRecord(first.params.toolCall).title).slice(0, longestTitle));
     const more = fresh.length > 1 ? ` And ${fresh.length - 1} more.` : "";
-    setUrgent(`${visibleLine(first.agent)} asks for permission: ${title}.${more}`);
-  }, [view.approvals]);
+    setUrgent(`${visibleLine(first.said.slice(0, longest))}.${more}`);
+  }, [view.approvals, view.cards]);
 
   useEffect(() => {
     const { lastResolved } = view;

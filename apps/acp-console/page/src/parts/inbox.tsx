@@ -1,9 +1,11 @@
-// Every permission that waits, in every session. Several can be answered at once, each with its own one-time option.
+// Every permission and proposal that waits, in every session. Several permissions can be answered at once, each with its own one-time option.
 import { useState } from "preact/hooks";
-import type { Answer, ApprovalRow } from "../../../src/protocol.ts";
+import type { Answer, ApprovalRow, Card } from "../../../src/protocol.ts";
 import { hashOf } from "../model/place.ts";
 import { onceOption } from "../model/queue.ts";
 import { ApprovalBody } from "./approval-body.tsx";
+import { CardBody } from "./card-body.tsx";
+import { CardButtons, useCardDecision } from "./card-decision.tsx";
 import { Deadline, deadlineOf } from "./deadline.tsx";
 import { useAnswerGuard } from "./guard.ts";
 import { OptionButtons } from "./option-buttons.tsx";
@@ -15,7 +17,7 @@ const most = 50;
 
 export function Inbox() {
   const page = usePage();
-  const approvals = page.view.value.approvals;
+  const { approvals, cards } = page.view.value;
   const shown = approvals.slice(0, most);
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const chosen = shown.filter(({ approvalId }) => ticked.has(approvalId));
@@ -43,7 +45,9 @@ export function Inbox() {
       <header class="head">
         <h1>Inbox</h1>
         <p class="muted">
-          {approvals.length === 0 ? "Nothing waits for you." : `${approvals.length} waiting, the oldest first.`}
+          {approvals.length + cards.length === 0
+            ? "Nothing waits for you."
+            : `${approvals.length + cards.length} waiting, the oldest first.`}
           {approvals.length > most && ` The first ${most} are shown.`}
         </p>
         {shown.length > 1 && (
@@ -89,8 +93,36 @@ export function Inbox() {
             key={approval.approvalId}
           />
         ))}
+        {cards.map((card) => (
+          <CardEntry card={card} key={card.proposalId} />
+        ))}
       </ul>
     </main>
+  );
+}
+
+function CardEntry({ card }: { card: Card }) {
+  const page = usePage();
+  const guard = useAnswerGuard();
+  const decision = useCardDecision();
+  const { sessionId } = card;
+  return (
+    <li class="panel card">
+      <header>
+        <span>
+          <Visible text={card.agent} /> proposes
+        </span>
+        <a href={hashOf({ at: "session", sessionId })}>
+          <Visible text={page.view.value.sessions.get(sessionId)?.title ?? "Untitled"} />
+        </a>
+        <span class="muted">
+          <Visible text={card.cwd} />
+        </span>
+      </header>
+      <CardBody card={card} />
+      <Deadline at={card.deadline} ends="Ends by itself" />
+      <CardButtons card={card} decision={decision} isGuarded={guard.isGuarded} />
+    </li>
   );
 }
 

@@ -1,11 +1,17 @@
-// Browser notifications for new permissions: off until a person asks for them, shown only while nobody looks at the page.
+// Browser notifications for new permissions and proposals: off until a person asks for them, shown only while nobody looks at the page.
 import { signal } from "@preact/signals";
-import type { ApprovalRow } from "../../../src/protocol.ts";
-import { asRecord, asText } from "../model/json-value.ts";
 import { visibleLine } from "../model/visible-text.ts";
 
 const stored = "acp-console.notify";
-const longestTitle = 200;
+const longestBody = 200;
+
+/** Something that waits for a person. What agents wrote in it is not trusted. */
+export interface Asked {
+  readonly key: string;
+  readonly sessionId: string;
+  readonly title: string;
+  readonly body: string;
+}
 
 export type Notifying = "off" | "on" | "blocked" | "unsupported";
 
@@ -29,30 +35,29 @@ export class Notifier {
   turnOff(): void {
     localStorage.removeItem(stored);
     this.state.value = "off";
-    this.keepOnly([]);
+    this.keepOnly(new Set());
   }
 
-  asked({ approvalId, sessionId, agent, params }: ApprovalRow): void {
+  asked({ key, sessionId, title, body }: Asked): void {
     if (this.state.value !== "on" || document.hasFocus()) return;
-    const title = asText(asRecord(params.toolCall).title).slice(0, longestTitle);
-    const notification = new Notification(`${visibleLine(agent)} asks for permission`, {
-      body: visibleLine(title),
-      tag: approvalId,
+    const notification = new Notification(visibleLine(title), {
+      body: visibleLine(body.slice(0, longestBody)),
+      tag: key,
     });
     notification.addEventListener("click", () => {
       focus();
       this.#open(sessionId);
       notification.close();
     });
-    this.#shown.set(approvalId, notification);
+    this.#shown.set(key, notification);
   }
 
   /** What is over needs nobody any more. */
-  keepOnly(approvals: readonly ApprovalRow[]): void {
-    for (const [approvalId, notification] of this.#shown) {
-      if (approvals.some((row) => row.approvalId === approvalId)) continue;
+  keepOnly(keys: ReadonlySet<string>): void {
+    for (const [key, notification] of this.#shown) {
+      if (keys.has(key)) continue;
       notification.close();
-      this.#shown.delete(approvalId);
+      this.#shown.delete(key);
     }
   }
 }

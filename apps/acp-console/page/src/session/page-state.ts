@@ -1,13 +1,14 @@
 // All that lives on this page: the link, what is known, what is shown. Parts read its signals and call its methods.
 import { batch, computed, signal } from "@preact/signals";
-import type { ServerMessage } from "../../../src/protocol.ts";
+import type { ApprovalRow, Card, ServerMessage } from "../../../src/protocol.ts";
 import { Link } from "../connection/link.ts";
 import { logIn, logOut, storedKey, takeToken } from "../connection/log-in.ts";
+import { asRecord, asText } from "../model/json-value.ts";
 import { hashOf, placeOfHash, type Place } from "../model/place.ts";
 import { waitingCount } from "../model/queue.ts";
 import { emptyView, nextView, type Happening } from "../model/view.ts";
 import { Answers } from "./answers.ts";
-import { Notifier } from "./notifier.ts";
+import { Notifier, type Asked } from "./notifier.ts";
 import { OpenSession } from "./open-session.ts";
 
 export class PageState {
@@ -124,17 +125,24 @@ export class PageState {
         break;
       case "approval":
         if (!before.approvals.some((row) => row.approvalId === message.approval.approvalId))
-          this.notifier.asked(message.approval);
+          this.notifier.asked(askedFor(message.approval));
+        break;
+      case "card":
+        if (!before.cards.some((card) => card.proposalId === message.card.proposalId))
+          this.notifier.asked(proposed(message.card));
         break;
       default:
     }
-    this.notifier.keepOnly(this.view.value.approvals);
+    const { approvals, cards } = this.view.value;
+    this.notifier.keepOnly(
+      new Set([...approvals.map((row) => row.approvalId), ...cards.map((card) => card.proposalId)]),
+    );
   }
 
   #disconnected(): void {
     this.#happen({ type: "disconnected" });
     this.answers.clear();
-    this.notifier.keepOnly([]);
+    this.notifier.keepOnly(new Set());
     this.open.value?.interrupt();
   }
 
@@ -169,3 +177,17 @@ export class PageState {
     if (open !== undefined && !isStale && sessions.has(open.sessionId) && !open.isAsked) void open.attach();
   }
 }
+
+const askedFor = ({ approvalId, sessionId, agent, params }: ApprovalRow): Asked => ({
+  key: approvalId,
+  sessionId,
+  title: `${agent} asks for permission`,
+  body: asText(asRecord(params.toolCall).title),
+});
+
+const proposed = ({ proposalId, sessionId, agent, choices }: Card): Asked => ({
+  key: proposalId,
+  sessionId,
+  title: `${agent} proposes`,
+  body: choices[0]?.title ?? "",
+});
