@@ -1,12 +1,13 @@
 // The console's process: who starts it, how many there are, and how it lives through the end of its daemon.
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ServerMessage } from "../../apps/acp-console/src/protocol.ts";
 import { within } from "../harness/events.ts";
 import { makeHome } from "../harness/home.ts";
 import { type Master, startMaster } from "../harness/master.ts";
 import { environmentOf, processGone, processesMarked } from "../harness/processes.ts";
+import { masterProgram, runProgram } from "../harness/program.ts";
 import { fakeAgent } from "../harness/scripted-agent.ts";
 import { RunningConsole, tokenIn } from "./running-console.ts";
 
@@ -66,6 +67,42 @@ describe("a console", () => {
     expect(refused.stderr).toMatch(/console\.host 0\.0\.0\.0 can be reached by others\. Give console\.tls/);
     // Its page is told to go, and not to come back by itself.
     expect(await page.closed).toBe(4010);
+  });
+
+  it("takes the place of one that was killed, and removes nothing that is none of its own", async () => {
+    await using master = await startMaster();
+    const killed = await RunningConsole.start(master);
+    process.kill(killed.pid, "SIGKILL");
+    await processGone(killed.pid);
+    const next = await RunningConsole.start(master);
+    expect(next.pid).not.toBe(killed.pid);
+    await next[Symbol.asyncDispose]();
+    const path = join(master.home, "run", "web.sock");
+    writeFileSync(path, "mine");
+    const refused = await master.cli(["console"]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain(`${path} is no socket`);
+    expect(readFileSync(path, "utf8")).toBe("mine");
+  });
+
+  it("ends by itself beside a daemon of another version, and says how it is started", async () => {
+    await using master = await startMaster();
+    const settings = {
+      version: "0.0.0-other",
+      socketPath: master.socket,
+      controlPath: join(master.folder, "other.sock"),
+      runFile: join(master.folder, "other.json"),
+      pageFolder: master.folder,
+      ...{ host: "127.0.0.1", port: 0, origins: [], proxies: [], tls: null, readOnly: false },
+    };
+    const program = join(dirname(masterProgram), "acp-console.js");
+    const other = await runProgram(process.execPath, [program, JSON.stringify(settings)], { env: master.env });
+    expect(other).toMatchObject({ code: 0, stderr: "" });
+    expect(JSON.parse(other.stdout)).toMatchObject({ ready: true });
+    expect([existsSync(settings.controlPath), existsSync(settings.runFile)]).toEqual([false, false]);
+    const alone = await runProgram(process.execPath, [program], { env: master.env });
+    expect(alone.code).toBe(1);
+    expect(alone.stdout).toContain("acp-master console");
   });
 
   it("opens a browser through a private file, and no argument names the token", async () => {

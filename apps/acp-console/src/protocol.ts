@@ -8,12 +8,10 @@ export type { Card, DecisionEnd, DecisionRequest, Notice };
 /** The first of the subprotocols that the page offers; the second is `key.` and the key that the log-in answered. */
 export const subprotocol = "acp-console.v1";
 
-/** Close codes of the server's own. */
+/** Close codes of the server's own. A page that does not read is cut off without one. */
 export const closeCodes = {
   /** The log-in is no longer known: ask for a new address. */
   loggedOut: 4001,
-  /** This page reads too slowly; connect again. */
-  tooSlow: 4008,
   /** The console ends. */
   ending: 4010,
 } as const;

@@ -1,7 +1,7 @@
 // One page: a WebSocket, what it shows, and what it waits for. A page that does not read is let go instead of fed from memory.
 import type { RawData, WebSocket } from "ws";
 import { LinkError } from "../daemon/link-error.ts";
-import { closeCodes, type Reply, type Request, type RequestError, type Role, type ServerMessage } from "../protocol.ts";
+import type { Reply, Request, RequestError, Role, ServerMessage } from "../protocol.ts";
 import { Attachment, type AttachmentOptions } from "../sessions/attachment.ts";
 import type { Viewers } from "../sessions/viewers.ts";
 import { readRequest } from "./read-request.ts";
@@ -35,6 +35,8 @@ export class Page {
   readonly #prompts = new Map<number, AbortController>();
   readonly #open = new Set<number>();
   #badFrames = 0;
+  /** Bytes of transcripts that are on their way: one frame may be long, and no more is read before it is gone. */
+  #fed = 0;
 
   constructor(socket: WebSocket, role: Role, ports: { readonly viewers: Viewers; readonly perform: Perform }) {
     this.#socket = socket;
@@ -55,23 +57,23 @@ export class Page {
   /** For what goes to many pages: one text for all. */
   sendText(text: string): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    if (this.#socket.bufferedAmount > mostBytes) return this.close(closeCodes.tooSlow, "reads too slowly");
+    // It does not read, so it would not read a goodbye either.
+    if (this.#socket.bufferedAmount - this.#fed > mostBytes) return this.#socket.terminate();
     this.#socket.send(text);
   }
 
   /** Sends, and resolves when the page has read enough for more. */
   #feed(message: ServerMessage): Promise<void> | undefined {
     if (this.#socket.readyState !== this.#socket.OPEN) return undefined;
+    const frame = Buffer.from(JSON.stringify(message));
+    this.#fed += frame.length;
     return new Promise((resolve) => {
-      this.#socket.send(JSON.stringify(message), () => resolve());
+      this.#socket.send(frame, { binary: false }, () => {
+        this.#fed -= frame.length;
+        resolve();
+      });
       if (this.#socket.bufferedAmount <= pausedBytes) resolve();
     });
-  }
-
-  close(code: number, reason: string): void {
-    this.#socket.close(code, reason);
-    // A page that does not read does not answer the goodbye either.
-    if (code === closeCodes.tooSlow) this.#socket.terminate();
   }
 
   /** Asks for a sign of life; without one since the last time the page is gone. */
@@ -79,10 +81,6 @@ export class Page {
     if (!this.isAlive) return this.#socket.terminate();
     this.isAlive = false;
     this.#socket.ping();
-  }
-
-  shows(sessionId: string): boolean {
-    return this.#shown.get(sessionId)?.attachment !== undefined;
   }
 
   /** Throws a LinkError when this page does not show the session. */
@@ -167,7 +165,7 @@ export class Page {
     const read = isBinary ? ({ ok: false, id: undefined } as const) : readRequest(textOf(data));
     if (!read.ok || this.#open.has(read.request.id)) {
       const id = read.ok ? read.request.id : read.id;
-      if (++this.#badFrames >= mostBadFrames) return this.close(1008, "too many bad messages");
+      if (++this.#badFrames >= mostBadFrames) return this.#socket.close(1008, "too many bad messages");
       if (id !== undefined) this.#reply(refused(id, { message: "This is no request.", reason: "bad_request" }));
       return;
     }

@@ -12,8 +12,8 @@ export interface DaemonLinkPorts {
   connected(): void;
   /** The generation is over; or the first one did not come about. */
   offline(): void;
-  /** `stopped`: the daemon went, and said that it does not come back. `version`: it is not ours any more. */
-  ended(why: "stopped" | "version", message: string): void;
+  /** The daemon went and said that it does not come back; or the one that is there is of another version. */
+  ended(): void;
 }
 
 const eventMethod = "_acp-master/event";
@@ -66,13 +66,11 @@ export class DaemonLink {
         await this.#live();
         waitMs = firstWaitMs;
       } catch (error) {
-        if (error instanceof LinkError && error.reason === "version_mismatch") {
-          return this.#ports.ended("version", error.message);
-        }
+        if (error instanceof LinkError && error.reason === "version_mismatch") return this.#ports.ended();
         this.#problem = "No daemon runs. Start one: acp-master serve";
         this.#ports.offline();
       }
-      if (this.#closing === "stop") return this.#ports.ended("stopped", "The daemon was stopped.");
+      if (this.#closing === "stop") return this.#ports.ended();
       // Many consoles of one daemon must not come back at one moment.
       await pause(waitMs / 2 + Math.random() * (waitMs / 2), undefined, { signal: this.#ending.signal }).catch(
         () => {},
