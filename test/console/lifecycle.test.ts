@@ -93,7 +93,12 @@ describe("a console", () => {
       controlPath: join(master.folder, "other.sock"),
       runFile: join(master.folder, "other.json"),
       pageFolder: master.folder,
-      ...{ host: "127.0.0.1", port: 0, origins: [], proxies: [], tls: null, readOnly: false },
+      host: "127.0.0.1",
+      port: 0,
+      origins: [],
+      proxies: [],
+      tls: null,
+      readOnly: false,
     };
     const program = join(dirname(masterProgram), "acp-console.js");
     const other = await runProgram(process.execPath, [program, JSON.stringify(settings)], { env: master.env });
