@@ -6,7 +6,7 @@ import { runTests } from "./run-tests.mjs";
 import { ensureSetUp, root } from "./workspace.mjs";
 
 /** Agents from the npm registry that a group works with, by their short names. */
-const agents = { terminal: ["codex"] };
+const agents = { terminal: ["codex"], console: ["codex"] };
 
 const [group, ...rest] = process.argv.slice(2);
 ensureSetUp();
