@@ -133,6 +133,9 @@ describe("the name by which it is called", () => {
       expect(await upgraded(running.socket(credentials, headers)), name).toBe(403);
     }
     expect((await running.http({ path: "/", headers: { Host: undefined } })).status, "no Host").toBe(403);
+    for (const path of [`http://evil.test:${port}/`, `http://127.0.0.1:${port}/`]) {
+      expect((await running.http({ path })).status, path).toBe(403);
+    }
   });
 });
 
@@ -200,7 +203,7 @@ describe("a log-in", () => {
     expect(JSON.parse(first.body)).toEqual({ key: expect.stringMatching(/^[\w-]{43}$/), role: "controller" });
     expect(first.headers["set-cookie"]).toEqual([
       expect.stringMatching(
-        new RegExp(`^acp-console-${own.port}=[\\w-]{43}; Max-Age=604800; Path=/; HttpOnly; SameSite=Strict$`),
+        new RegExp(`^acp-console-${own.port}=[\\w-]{43}; Max-Age=31536000; Path=/; HttpOnly; SameSite=Strict$`),
       ),
     ]);
     expect((await own.login(token)).status, "used").toBe(401);

@@ -25,6 +25,12 @@ describe("on loopback", () => {
     }
   });
 
+  it("takes no target that names a host of its own", () => {
+    for (const path of ["http://evil.test/", "http://127.0.0.1:4711/", "*", "", "evil.test:443"]) {
+      expect(refusalOf(caller({ path }), alone), path).toBe("host");
+    }
+  });
+
   it("knows the default port, which browsers leave out", () => {
     const http = { ...alone, port: 80 };
     expect(refusalOf(caller({ host: "localhost", origin: "http://localhost" }), http)).toBeUndefined();

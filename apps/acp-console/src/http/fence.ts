@@ -25,7 +25,8 @@ export function refusalOf(caller: Caller, settings: FenceSettings): Refusal | un
   const peer = caller.peer?.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/, "");
   if (peer === undefined || !mayConnect(peer, settings)) return "peer";
   const own = originOf(caller.host, peer, settings);
-  if (own === undefined) return "host";
+  // A target with a name of its own is for proxies, and would be another word on who is called.
+  if (own === undefined || !caller.path.startsWith("/")) return "host";
   if (caller.origin !== undefined && caller.origin !== own) return "origin";
   if (!isOurs(caller)) return "site";
   return undefined;

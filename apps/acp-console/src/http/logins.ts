@@ -19,8 +19,7 @@ export interface NewLogin {
 
 export const tokenMinutes = 15;
 const tokenMs = tokenMinutes * 60_000;
-export const loginDays = 7;
-const loginMs = loginDays * 86_400_000;
+const loginMs = 7 * 86_400_000;
 const mostTokens = 32;
 const mostLogins = 128;
 /** Wrong tokens in a minute; above it every token is refused until the minute is over. */
