@@ -174,6 +174,71 @@ describe("messages that an agent writes at once", () => {
   );
 });
 
+/** What an agent that does one thing after the other would have been told. */
+const allOf = (sessionId: string, manner: string): string =>
+  [
+    { id: "open", method: `session/${manner}`, params: { sessionId, ...place() } },
+    { id: "mode", method: "session/set_mode", params: { sessionId, modeId: "m" } },
+    told(sessionId, 1),
+    { id: "ask", method: "_x/ask", params: { sessionId } },
+    { id: "turn", method: "session/prompt", params: { sessionId, prompt: [{ type: "text", text: "go" }] } },
+  ]
+    .map(line)
+    .join("");
+describe("messages that a client writes at once", () => {
+  const able = { "session/prompt": false, "_x/ask": {}, "session/set_mode": {} };
+
+  it.each(["live", "lost", "known to the agent only"])(
+    "FF-93: are done one after the other, the first of them a load or resume of a session that is %s",
+    async (state) => {
+      const bay = bench.agent(able);
+      const first = await bay.client();
+      const { sessionId: made } = await first.newSession();
+      const before = await bay.process(0);
+      const sessionId = state === "known to the agent only" ? `${bay.name}-old` : made;
+      if (state === "lost") await before.exit();
+      if (state === "live") await first.call("session/load", { sessionId, ...place() });
+      else await bench.leave(first);
+      for (const manner of ["load", "resume"]) {
+        const client = await bay.client();
+        const process = bay.agent.processes.at(-1)!;
+        const from = state === "lost" && manner === "load" ? 0 : process.lines.all.length;
+        await client.send(Buffer.from(allOf(sessionId, manner)));
+        const agent = state === "lost" ? await bay.process(1) : process;
+        const prompt = await agent.received("session/prompt");
+        await agent.answer(prompt, done);
+        const answer = (id: string) => client.waitFor(({ id: of }) => of === id);
+        expect((await answer("turn")).message.result).toEqual(done);
+        const answers = client.lines.all.map(({ message }) => message).filter(({ method }) => method === undefined);
+        expect(answers.slice(1).map(({ id, error }) => error ?? id)).toEqual(["open", "mode", "ask", "turn"]);
+        const heardOf = agent.lines.all.slice(from).map(({ message }) => message.method);
+        const rest = ["session/set_mode", "_x/told", "_x/ask", "session/prompt"];
+        expect(heardOf.filter((method) => rest.includes(method ?? ""))).toEqual(rest);
+        await client.close();
+      }
+    },
+  );
+
+  it("FF-93: are errors in their order when the first of them fails", async () => {
+    const bay = bench.agent({
+      ...able,
+      "session/load": () => {
+        throw { code: -32002, message: "gone" };
+      },
+    });
+    const client = await bay.client();
+    await client.send(Buffer.from(allOf("never-made", "load")));
+    await client.waitFor(({ id }) => id === "turn");
+    const errors = client.lines.all.slice(1).map(({ message }) => [message.id, message.error?.message.slice(0, 4)]);
+    expect(errors).toEqual([
+      ["open", "gone"],
+      ["mode", "Ther"],
+      ["ask", "Ther"],
+      ["turn", "Ther"],
+    ]);
+  });
+});
+
 describe("what an agent says after its answer", () => {
   const endings: Record<string, (prompt: Message) => object> = {
     "the end of the turn": ({ id }) => ({ id, result: done }),

@@ -35,6 +35,7 @@ export async function attachSession(
     return client.refuse(id, { code: INVALID_PARAMS, message: '"sessionId" is missing or is no string.' });
   }
   const after = manner === "resume" ? placeIn(frame) : undefined;
+  client.behindAttach.begin(id, sessionId);
   const known = router.sessions.get(sessionId);
   if (known) return await joinKnown(router, client, { session: known, id, manner, after, frame });
   const hasNoAgent = client.identity.role === "observer" || client.identity.agent === undefined;

@@ -8,6 +8,7 @@ import { fault, INVALID_REQUEST, PARSE_ERROR, type RpcError } from "../protocol/
 import { type ClientCapabilities, clientCapabilities } from "./client-capabilities.ts";
 import { errorFrame, json, notificationFrame, requestFrame, resultFrame } from "./message.ts";
 import type { Attachment } from "./attachment.ts";
+import { BehindAttach } from "./behind-attach.ts";
 import { Outbox } from "./outbox.ts";
 
 const CLOSING = "_acp-master/closing";
@@ -75,6 +76,7 @@ const ANONYMOUS: ClientIdentity = {
 export class ClientConnection {
   readonly clientId: string;
   readonly outbox: Outbox;
+  readonly behindAttach = new BehindAttach();
   identity: ClientIdentity = ANONYMOUS;
   state: "new" | "initializing" | "ready" = "new";
   /** Input has ended: no controller and no primary any more. */
@@ -96,7 +98,7 @@ export class ClientConnection {
   /** Random per connection, so that an answer to an earlier connection's question never fits here. */
   readonly #idPrefix = randomBytes(8).toString("hex");
   readonly #questions = new Map<number, Question>();
-  /** What came while `initialize` was being answered, in order. */
+  /** What came while `initialize`, or what attaches to a session, was being answered, in order. */
   #deferred: Buffer[] = [];
   #lastQuestion = 0;
   #badLines = 0;
@@ -287,6 +289,12 @@ export class ClientConnection {
     const request = this.#inFlight.get(id);
     if (request && --request.open === 0) this.#inFlight.delete(id);
     this.outbox.send(frame, attachment, position);
+    const behind = this.behindAttach.answered(id);
+    if (behind.length > 0) {
+      this.#deferred.push(...behind);
+      // Whoever answers has not finished attaching.
+      queueMicrotask(() => this.resumeDeferred());
+    }
     if (this.halfClosed && this.#inFlight.size === 0 && this.#deferred.length === 0) this.#endWhenEmpty();
   }
 

@@ -40,6 +40,7 @@ export function clientRequest(router: Router, client: ClientConnection, envelope
     client.defer(envelope);
     return;
   }
+  if (client.behindAttach.keeps(envelope)) return;
   client.begin(id);
   if (method === "initialize") {
     run(client, id, () => initialize(router, client, envelope));
@@ -61,7 +62,7 @@ export function clientNotification(router: Router, client: ClientConnection, env
     client.defer(envelope);
     return;
   }
-  if (client.state === "new") return;
+  if (client.state === "new" || client.behindAttach.keeps(envelope)) return;
   if (method === "session/cancel") {
     cancel(router, client, envelope);
   } else if (method === "$/cancel_request") {
