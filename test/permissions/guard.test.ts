@@ -212,3 +212,46 @@ describe("statuses", () => {
     expect(shown(talking, "t1").map((one) => one.status)).toEqual(["in_progress", "in_progress"]);
   });
 });
+
+describe("a session below another one, whose tool calls have the same ids", () => {
+  it("has its own guard and its own order of statuses", async () => {
+    const talking = await talk();
+    const watcher = await talking.join({ capabilities: { subagents: {} } });
+    const { process: agentProcess, sessionId } = talking;
+    const child = `${sessionId}/child`;
+    await agentProcess.update(sessionId, { sessionUpdate: "subagent_update", sessionId: child });
+    const say = (id: string, more: object) =>
+      agentProcess.update(id, { sessionUpdate: "tool_call_update", toolCallId: "t1", ...more });
+    const statuses = (id: string): Loose[] =>
+      watcher
+        .updates(id)
+        .filter((one) => one.toolCallId === "t1")
+        .map((one) => one.status);
+    // A call that has ended in the one does not end in the other.
+    await say(sessionId, { sessionUpdate: "tool_call", title: "T", status: "completed" });
+    await say(child, { sessionUpdate: "tool_call", title: "T", status: "pending" });
+    await say(child, { status: "in_progress" });
+    // A question about the child's holds back the child's frames alone, and only its end settles it.
+    const asked = agentProcess.askPermission(child, { toolCall: { toolCallId: "t1", title: "T" } });
+    const offer = await nextOffer(watcher);
+    expect(offer.params.sessionId).toBe(child);
+    await say(child, { status: "in_progress", n: "held" });
+    await say(sessionId, { status: "completed", n: "passes" });
+    await talking.settle();
+    await watcher.waitFor(({ params }) => params?.update?.n === "passes");
+    expect(statuses(child)).toEqual(["pending", "in_progress"]);
+    expect(statuses(sessionId)).toEqual(["completed", "completed"]);
+    const own = talking.ask("t1");
+    const ofOwn = await talking.client.next(
+      ({ method, params }) => method === PERMISSION && params.sessionId === sessionId,
+    );
+    await answerOffer(watcher, offer, selected("yes"));
+    expect((await asked).result).toEqual(selected("yes"));
+    await watcher.waitFor(({ params }) => params?.update?.n === "held");
+    await say(child, { status: "completed" });
+    await watcher.waitFor(({ params }) => params?.sessionId === child && params.update?.status === "completed");
+    await answerOffer(talking.client, { id: String(ofOwn.message.id) }, selected("no"));
+    expect((await own).result).toEqual(selected("no"));
+    await talking.endTurn();
+  });
+});

@@ -180,3 +180,34 @@ describe("hook tool_call", () => {
     await talk.endTurn();
   });
 });
+
+describe("a session below another one, whose tool calls have the same ids", () => {
+  it("is judged for itself, and what is reduced there stands under its own id", async () => {
+    const talk = await converse(master, { agent: "fake", turn: false, capabilities: { subagents: {} } });
+    await talk.startTurn();
+    const child = `${talk.sessionId}/child`;
+    await talk.process.update(talk.sessionId, { sessionUpdate: "subagent_update", sessionId: child });
+    const call = (id: string, more: object = {}) =>
+      talk.process.update(id, { sessionUpdate: "tool_call_update", toolCallId: "t1", status: "in_progress", ...more });
+    const shown = (id: string): Loose[] => talk.client.updates(id).filter((one: Loose) => one.toolCallId === "t1");
+    helper.setAuto("helper/tool_call", ({ sessionId, update }: Loose) => {
+      if (sessionId === talk.sessionId) return { verdict: "hide", final: true };
+      return update.secret === undefined ? { verdict: "pass" } : { verdict: "hide", final: true };
+    });
+    // Hidden for good in the one, shown in the other.
+    await call(talk.sessionId, { secret: 1 });
+    await call(child, { title: "shown" });
+    await call(talk.sessionId, { secret: 2 });
+    await call(child, { secret: 3, status: "in_progress" });
+    await call(child, { secret: 4, status: "completed" });
+    await talk.settle();
+    expect(shown(talk.sessionId)).toEqual([]);
+    const reduced = { sessionUpdate: "tool_call_update", toolCallId: "t1" };
+    expect(shown(child)).toEqual([
+      { ...reduced, status: "in_progress", title: "shown" },
+      { ...reduced, status: "in_progress" },
+      { ...reduced, status: "completed" },
+    ]);
+    await talk.endTurn();
+  });
+});

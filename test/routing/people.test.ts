@@ -278,6 +278,26 @@ describe("an elicitation for a request", () => {
     await second.next("session/update");
     expect(second.received("elicitation/complete")).toEqual([]);
   });
+
+  it("that is never said to be complete is remembered for a while, the latest longest", async () => {
+    const bay = bench.agent({ "session/prompt": false });
+    const client = await bay.client({ capabilities: { elicitation: { url: {} } } });
+    const { sessionId } = await client.newSession();
+    client.answer("elicitation/create", () => ({ action: "accept" }));
+    const process = await bay.process();
+    const ids = Array.from({ length: 1025 }, (_, n) => `e${n}`);
+    const asked = ids.map((elicitationId) => ({
+      jsonrpc: "2.0",
+      id: elicitationId,
+      method: "elicitation/create",
+      params: { sessionId, mode: "url", url: "https://example.test", message: "m", elicitationId },
+    }));
+    await process.sendRaw(asked.map((message) => `${JSON.stringify(message)}\n`).join(""));
+    await process.lines.waitFor(({ message }) => message.id === "e1024" && message.result !== undefined);
+    for (const elicitationId of ["e0", "e1", "e1024"]) await process.notify("elicitation/complete", { elicitationId });
+    await client.waitFor(({ method, params }) => method === "elicitation/complete" && params.elicitationId === "e1024");
+    expect(client.received("elicitation/complete").map(({ params }) => params.elicitationId)).toEqual(["e1", "e1024"]);
+  });
 });
 
 describe("what names no session", () => {

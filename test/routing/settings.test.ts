@@ -277,4 +277,41 @@ describe("a session below another one", () => {
     await bay.reached(stranger);
     expect(stranger.lines.all.filter(({ message }) => message.method !== undefined)).toEqual([]);
   });
+
+  it("is one of so many at a time: the oldest are nobody's, and the others are as before", async () => {
+    const bay = bench.agent({ "session/prompt": false });
+    const client = await bay.client({ capabilities: { subagents: {} } });
+    const { sessionId } = await client.newSession();
+    const process = await bay.process();
+    const kid = (n: number): string => `${sessionId}/${n}`;
+    const announced = Array.from({ length: 1025 }, (_, n) => ({
+      jsonrpc: "2.0",
+      method: "session/update",
+      params: { sessionId, update: { sessionUpdate: "subagent_update", sessionId: kid(n) } },
+    }));
+    await process.sendRaw(announced.map((message) => `${JSON.stringify(message)}\n`).join(""));
+    for (const n of [0, 1, 1024]) await process.say(kid(n), "here");
+    await client.waitFor((message) => message.params?.sessionId === kid(1024));
+    expect([0, 1, 1024].map((n) => client.text(kid(n)))).toEqual(["", "here", "here"]);
+    expect((await process.askPermission(kid(0))).result.outcome.optionId).toBe("no");
+    expect(client.received("session/request_permission")).toEqual([]);
+  });
+
+  it("has a state of its own, which is not shown as the state of the one above", async () => {
+    const bay = bench.agent({ "session/prompt": false });
+    const client = await bay.client({ capabilities: { subagents: {} } });
+    const { sessionId } = await client.newSession();
+    const process = await bay.process();
+    const kid = `${sessionId}/kid`;
+    await process.update(sessionId, { sessionUpdate: "session_info_update", title: "above" });
+    await process.update(sessionId, { sessionUpdate: "subagent_update", sessionId: kid });
+    await process.update(kid, { sessionUpdate: "session_info_update", title: "below" });
+    await process.update(kid, { sessionUpdate: "current_mode_update", currentModeId: "below" });
+    await client.waitFor((message) => message.params?.update?.currentModeId === "below");
+    expect(client.updates(kid)).toHaveLength(2);
+    const late = await bay.client({ capabilities: { subagents: {} } });
+    await late.call("session/resume", { sessionId, ...place() });
+    await bay.reached(late);
+    expect(late.updates().map((update) => update.title)).toEqual(["above"]);
+  });
 });

@@ -75,6 +75,7 @@ export class OpenTicket {
       agent: opening.agent,
       process: opening.process,
       toolCallId: opening.toolCallId,
+      child: opening.child,
       options: opening.options,
       paramsDigest: opening.paramsDigest,
       turn: opening.turn,
@@ -129,9 +130,9 @@ export class OpenTickets {
   }
 
   /** Asked for every tool call frame, so it copies nothing. */
-  names(session: string, toolCallId: string): boolean {
-    for (const ticket of this.#bySession.get(session) ?? []) {
-      if (ticket.opening.toolCallId === toolCallId) return true;
+  names(session: string, toolCallId: string, child: string | undefined): boolean {
+    for (const { opening } of this.#bySession.get(session) ?? []) {
+      if (opening.toolCallId === toolCallId && opening.child === child) return true;
     }
     return false;
   }

@@ -13,6 +13,8 @@ export interface TicketOpening {
   readonly process: string;
   /** May be empty, and several tickets may share it: it is no identity. */
   readonly toolCallId: string;
+  /** The session below that the tool call is of, which has ids of its own; undefined: the session itself. */
+  readonly child?: string | undefined;
   /** Undefined when the agent sent none, or no list. */
   readonly options: readonly TicketOption[] | undefined;
   readonly paramsDigest: string;
@@ -38,7 +40,9 @@ export interface TicketView extends TicketOpening {
 
 /** Copies the known fields and nothing else, so that whatever a caller's object carries besides is not kept. */
 export function copyOpening(opening: TicketOpening): TicketOpening {
-  const { session, sessionId, agent, process, toolCallId, paramsDigest, turn, turnCancelling, knownSession } = opening;
+  const { session, sessionId, agent, process, toolCallId, child } = opening;
+  const { paramsDigest, turn, turnCancelling, knownSession } = opening;
   const options = opening.options?.map(({ optionId, kind }) => ({ optionId, kind }));
-  return { session, sessionId, agent, process, toolCallId, options, paramsDigest, turn, turnCancelling, knownSession };
+  const call = { toolCallId, child, options, paramsDigest };
+  return { session, sessionId, agent, process, ...call, turn, turnCancelling, knownSession };
 }

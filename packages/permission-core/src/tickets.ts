@@ -159,9 +159,12 @@ export class Tickets implements Disposable {
     this.#end(this.#tickets.of(session), "session_closed");
   }
 
-  terminalStatus(session: string, toolCallId: string): void {
-    if (toolCallId === "") return;
-    const ofCall = this.#tickets.of(session).filter((ticket) => ticket.opening.toolCallId === toolCallId);
+  /** The tool call is over; `child` is the session below that it is of. */
+  terminalStatus(session: string, toolCallId: string, child?: string): void {
+    if (!this.guarded(session, toolCallId, child)) return;
+    const ofCall = this.#tickets
+      .of(session)
+      .filter(({ opening }) => opening.toolCallId === toolCallId && opening.child === child);
     this.#end(ofCall, "terminal_status");
   }
 
@@ -189,8 +192,8 @@ export class Tickets implements Disposable {
   }
 
   /** Whether an open ticket of the session names this tool call; never for an empty id. */
-  guarded(session: string, toolCallId: string): boolean {
-    return toolCallId !== "" && this.#tickets.names(session, toolCallId);
+  guarded(session: string, toolCallId: string, child?: string): boolean {
+    return toolCallId !== "" && this.#tickets.names(session, toolCallId, child);
   }
 
   openCount(session: string): number {

@@ -755,6 +755,19 @@ describe("the guard", () => {
     expect(tickets.guarded("s2", "call-1")).toBe(false);
   });
 
+  it("keeps a session below apart, whose calls have ids of their own", () => {
+    const { tickets, offered } = recording();
+    const below = offered({ child: "below" });
+    expect(tickets.guarded("s1", "call-1")).toBe(false);
+    expect(tickets.guarded("s1", "call-1", "below")).toBe(true);
+    const own = offered();
+    tickets.terminalStatus("s1", "call-1");
+    expect(tickets.get(own)).toBeUndefined();
+    expect(tickets.get(below)?.child).toBe("below");
+    tickets.terminalStatus("s1", "call-1", "below");
+    expect(tickets.openCount("s1")).toBe(0);
+  });
+
   it("a terminal update supersedes the question, for a named call only", () => {
     const { tickets, offered, take } = recording();
     tickets.controllerAttached("s1", "A", "editor");

@@ -100,9 +100,8 @@ export function agentNotification(router: Router, link: AgentLink, envelope: Env
   }
   const frame = Buffer.from(envelope.bytes.subarray(envelope.start, envelope.end + 1));
   if (method === "elicitation/complete") {
-    const key = elicitationKey(link, readString(envelope.bytes, envelope.elicitationId));
-    router.elicitations.get(key)?.outbox.send(frame);
-    router.elicitations.delete(key);
+    const client = router.elicitations.completed(link, readString(envelope.bytes, envelope.elicitationId) ?? "");
+    client?.outbox.send(frame);
     return;
   }
   if (envelope.sessionId.start < 0) {
@@ -217,7 +216,7 @@ function put(router: Router, link: AgentLink, to: Recipient, envelope: Envelope,
 
   const elicitation = readString(envelope.bytes, envelope.elicitationId);
   if (method === "elicitation/create" && elicitation !== undefined) {
-    router.elicitations.set(elicitationKey(link, elicitation), client);
+    router.elicitations.asked(link, elicitation, client);
   }
 
   let number = 0;
@@ -327,19 +326,9 @@ function waitSeconds(router: Router, agent: string, method: string): number {
   return router.config.limits.clientSeconds;
 }
 
-const elicitationKey = (link: AgentLink, elicitationId: string | undefined): string =>
-  `${link.instance}\0${elicitationId ?? ""}`;
-
 function outwardEdits(session: Session | undefined, envelope: Envelope): Edit[] {
   const bytes = session?.outwardName(envelope.bytes, envelope.sessionId);
   return bytes ? [{ ...envelope.sessionId, bytes }] : [];
-}
-
-/** Elicitations of a process that has ended are completed by nobody. */
-export function forgetElicitations(router: Router, link: AgentLink): void {
-  for (const key of router.elicitations.keys()) {
-    if (key.startsWith(elicitationKey(link, ""))) router.elicitations.delete(key);
-  }
 }
 
 function toClient(session: Session, envelope: Envelope): Buffer {

@@ -12,16 +12,16 @@ import {
 } from "@acp-master/wire";
 import { isTerminal } from "@acp-master/permission-core";
 import type { AgentLink } from "./agent-link.ts";
+import { HeldBack } from "./held-back.ts";
 import { keep, reopened } from "./kept-frame.ts";
 import { json, notificationFrame } from "./message.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
+import type { ToolCallName } from "./tool-calls.ts";
 import { type UpdateKind, updateKind } from "./update-kind.ts";
 
 /** Further behind than this a client is let go. */
 const MAX_LAG_BYTES = 2 * 1024 * 1024 * 1024;
-const TRY_AGAIN_MS = 1000;
-const MAX_JUDGED_TOOLS = 1024;
 
 const TOOL_CALL = Buffer.from("tool_call");
 
@@ -40,10 +40,7 @@ export class AgentUpdates {
   #last: { link: AgentLink; session: Session } | undefined;
   /** Processes that wait because a lane of theirs is full. */
   readonly #fullLanes = new Map<AgentLink, Set<Session>>();
-
-  /** Lanes that wait for a Helper to read. */
-  readonly #heldBack = new Set<() => void>();
-  #tryAgain: NodeJS.Timeout | undefined;
+  readonly heldBack = new HeldBack();
 
   constructor(router: Router) {
     this.#router = router;
@@ -137,22 +134,20 @@ export class AgentUpdates {
       link.process.noise(envelope.bytes.subarray(envelope.start, envelope.end));
       return;
     }
-    const key =
-      (hooks.toolSeen || hooks.toolCall) && session.isOfChild(envelope)
-        ? permissions.helperKey(session, readString(envelope.bytes, envelope.sessionId) ?? "")
-        : session.key;
+    const call = session.toolCallOf(envelope);
+    const isHooked = hooks.toolSeen || hooks.toolCall;
+    const key = isHooked && call.child !== undefined ? permissions.helperKey(session, call.child) : session.key;
     if ((hooks.toolSeen || hooks.toolCall) && !helpers.canTake(key, envelope.end - envelope.start)) {
       this.#holdBack(session, envelope);
       return;
     }
     if (hooks.toolSeen) helpers.toolSeen(key, this.#helperParams(session, envelope));
-    const toolCallId = readString(envelope.bytes, envelope.updateToolCallId) ?? "";
-    if (hooks.toolCall && toolCallId !== "") {
-      const judged = session.judgedTools.get(toolCallId);
+    if (hooks.toolCall && call.toolCallId !== "") {
+      const judged = session.judged.verdict(call.key);
       if (judged === undefined) {
         const answer = session.lane.await(frameBytes(envelope));
         const asked = helpers.toolCall(key, this.#helperParams(session, envelope), (verdict, final) => {
-          if (final || verdict === "hide") this.#remember(session, toolCallId, verdict === "hide" ? "hide" : "pass");
+          if (final || verdict === "hide") session.judged.remember(call.key, verdict === "hide" ? "hide" : "pass");
           answer(verdict);
         });
         if (!asked) answer("pass");
@@ -174,31 +169,21 @@ export class AgentUpdates {
       session.lane.follow(frameBytes(envelope));
       return;
     }
-    this.#heldBack.add(session.lane.pause(frameBytes(envelope)));
-    this.#tryAgain ??= setTimeout(() => this.helperDrained(), TRY_AGAIN_MS);
-  }
-
-  /** Some Helper reads again, or is gone: what waited for that is tried again. */
-  helperDrained(): void {
-    clearTimeout(this.#tryAgain);
-    this.#tryAgain = undefined;
-    const waiting = [...this.#heldBack];
-    this.#heldBack.clear();
-    for (const go of waiting) go();
+    this.heldBack.add(session.lane.pause(frameBytes(envelope)));
   }
 
   #judged(link: AgentLink, session: Session, envelope: Envelope, verdict: "pass" | "hide" | "reduced"): void {
     const kind = updateKind(envelope.bytes, envelope.sessionUpdate);
-    const toolCallId = readString(envelope.bytes, envelope.updateToolCallId) ?? "";
+    const call = session.toolCallOf(envelope);
     if (verdict === "pass") {
       this.#deliver(session, envelope, kind);
-    } else if (verdict === "reduced" || session.shownTools.has(toolCallId)) {
-      this.#deliver(session, reopened(reducedFrame(session, envelope)), kind);
+    } else if (verdict === "reduced" || session.judged.wasShown(call.key)) {
+      this.#deliver(session, reopened(reducedFrame(envelope)), kind);
     } else {
       // Hidden for good, but a terminal status still ends a question about this call.
       const status = readString(envelope.bytes, envelope.updateStatus);
-      this.#ended(session, toolCallId, status);
-      if (isTerminal(status)) this.#forget(session, toolCallId);
+      this.#ended(session, call, status);
+      if (isTerminal(status)) session.judged.forget(call.key);
     }
     this.#keepWithinBounds(session);
   }
@@ -210,6 +195,8 @@ export class AgentUpdates {
         this.#deliverTool(session, envelope);
         return;
       case "snapshot":
+        // What is told of a session below is not this one's state.
+        if (session.hasChildren && session.isOfChild(envelope)) break;
         this.#noteState(session, envelope, kind.name);
         session.appendSnapshot(kind.name, frameBytes(envelope));
         return;
@@ -227,48 +214,44 @@ export class AgentUpdates {
   }
 
   #deliverTool(session: Session, envelope: Envelope): void {
-    const { bytes } = envelope;
-    const toolCallId = readString(bytes, envelope.updateToolCallId) ?? "";
-    this.#ended(session, toolCallId, readString(bytes, envelope.updateStatus));
+    const call = session.toolCallOf(envelope);
+    this.#ended(session, call, readString(envelope.bytes, envelope.updateStatus));
     const { tickets } = this.#router.permissions;
-    if (tickets.guarded(session.key, toolCallId)) {
-      const held = session.tools.hold(toolCallId, frameBytes(envelope));
+    if (tickets.guarded(session.key, call.toolCallId, call.child)) {
+      const held = session.tools.hold(call.key, frameBytes(envelope));
       if (held === "held") return;
       if (held !== "passes") {
         for (const frame of held) this.#released(session, frame);
         return;
       }
     }
-    this.#appendTool(session, envelope, toolCallId);
+    this.#appendTool(session, envelope, call);
   }
 
   /** What the guard held goes out, in order, ahead of anything newer for that tool call. */
-  release(session: Session, toolCallId: string): void {
-    for (const frame of session.tools.release(toolCallId)) this.#released(session, frame);
+  release(session: Session, call: ToolCallName): void {
+    for (const frame of session.tools.release(call.key)) this.#released(session, frame);
   }
 
   #released(session: Session, frame: Buffer): void {
     const envelope = reopened(frame);
-    this.#appendTool(session, envelope, readString(frame, envelope.updateToolCallId) ?? "");
+    this.#appendTool(session, envelope, session.toolCallOf(envelope));
   }
 
-  #appendTool(session: Session, envelope: Envelope, toolCallId: string): void {
+  #appendTool(session: Session, envelope: Envelope, call: ToolCallName): void {
     const { bytes, start, end } = envelope;
     const sessionUpdate = stringEquals(bytes, envelope.sessionUpdate, TOOL_CALL) ? "tool_call" : "tool_call_update";
     const status = readString(bytes, envelope.updateStatus);
-    if (session.shownTools.size >= MAX_JUDGED_TOOLS) session.shownTools.clear();
-    session.shownTools.add(toolCallId);
+    session.judged.shown(call.key);
     const corrected =
-      toolCallId === "" ? undefined : session.tools.correctedStatus(toolCallId, { sessionUpdate, status });
-    if (isTerminal(status)) this.#forget(session, toolCallId);
+      call.toolCallId === "" ? undefined : session.tools.correctedStatus(call.key, { sessionUpdate, status });
+    if (isTerminal(status)) session.judged.forget(call.key);
     if (corrected === undefined) session.append(bytes.subarray(start, end + 1));
     else session.append(splice(bytes, start, end, [{ ...envelope.updateStatus, bytes: json(corrected) }]));
   }
 
-  #ended(session: Session, toolCallId: string, status: string | undefined): void {
-    if (isTerminal(status)) {
-      this.#router.permissions.tickets.terminalStatus(session.key, toolCallId);
-    }
+  #ended(session: Session, { toolCallId, child }: ToolCallName, status: string | undefined): void {
+    if (isTerminal(status)) this.#router.permissions.tickets.terminalStatus(session.key, toolCallId, child);
   }
 
   #noteState(session: Session, envelope: Envelope, kind: string): void {
@@ -284,24 +267,14 @@ export class AgentUpdates {
     const child = readString(envelope.bytes, envelope.updateSessionId);
     if (child === undefined || !session.route || session.route.sessions.has(child)) return;
     session.route.children.set(child, session);
-    session.addChild(child, this.#router.sessions.reserve(session.agent, child));
+    const oldest = session.addChild(child, this.#router.sessions.reserve(session.agent, child));
     const { permissions } = this.#router;
+    if (oldest !== undefined) {
+      session.route.children.delete(oldest);
+      permissions.childEnded(session, oldest);
+    }
     const hooks = permissions.helpers.hooks(session.key);
     if (hooks.toolSeen || hooks.toolCall) permissions.helperKey(session, child);
-  }
-
-  /** The call is over: another may use its id. */
-  #forget(session: Session, toolCallId: string): void {
-    session.judgedTools.delete(toolCallId);
-    session.shownTools.delete(toolCallId);
-  }
-
-  #remember(session: Session, toolCallId: string, verdict: "pass" | "hide"): void {
-    if (session.judgedTools.size >= MAX_JUDGED_TOOLS) {
-      const oldest = session.judgedTools.keys().next();
-      if (!oldest.done) session.judgedTools.delete(oldest.value);
-    }
-    session.judgedTools.set(toolCallId, verdict);
   }
 
   #helperParams(session: Session, envelope: Envelope): Buffer {
@@ -329,12 +302,12 @@ export class AgentUpdates {
 const frameBytes = (envelope: Envelope): Buffer => keep(envelope).bytes;
 
 /** Of a tool call that stays hidden only its id and status are shown. */
-function reducedFrame(session: Session, envelope: Envelope): Buffer {
+function reducedFrame(envelope: Envelope): Buffer {
   const { bytes } = envelope;
   const status = envelope.updateStatus.start < 0 ? undefined : spanBytes(bytes, envelope.updateStatus);
   const params = Buffer.concat([
     Buffer.from('{"sessionId":'),
-    session.agentIdBytes,
+    spanBytes(bytes, envelope.sessionId),
     Buffer.from(',"update":{"sessionUpdate":"tool_call_update","toolCallId":'),
     spanBytes(bytes, envelope.updateToolCallId),
     ...(status ? [Buffer.from(',"status":'), status] : []),

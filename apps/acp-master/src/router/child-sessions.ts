@@ -46,6 +46,11 @@ export class ChildSessions {
     return narrowestPreset([parent.presetInForce, default_].filter((preset) => preset !== undefined));
   }
 
+  endOne(parent: Session, agentId: string): void {
+    const key = childKey(parent, agentId);
+    if (this.#known.get(parent.key)?.delete(key)) this.#helpers.sessionEnd(key);
+  }
+
   /** The children end with their parent, and with the process they ran in. */
   end(parent: Session): void {
     for (const key of this.#known.get(parent.key)?.keys() ?? []) this.#helpers.sessionEnd(key);

@@ -8,7 +8,7 @@ export function leaveProcess(router: Router, session: Session): string[] {
   const link = session.route;
   router.leaveLane(session);
   router.endTerminals(session);
-  session.forgetTools();
+  session.judged.clear();
   session.replaying = undefined;
   session.route = undefined;
   const left = link?.leave(session) ?? [];

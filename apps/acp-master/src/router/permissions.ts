@@ -33,6 +33,7 @@ import { Presets } from "./presets.ts";
 import { noteDecision } from "./former-tickets.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
+import { toolCallName } from "./tool-calls.ts";
 
 const HOOKS: ReadonlySet<string> = new Set(["helper/turn_start", "helper/tool_call"]);
 
@@ -58,7 +59,7 @@ export class Permissions implements TicketPorts, AsyncDisposable {
         settings.log[level]({ ...fields, event }, "helper");
         this.#recordHelperFault(event, fields);
       },
-      onDrain: () => router.updates.helperDrained(),
+      onDrain: () => router.updates.heldBack.release(),
       onReask: (key) => this.tickets.reaskHelper(key),
       onPresets: (key, presets) => this.presets.declared(key, presets),
       onReview: (key, path) => this.#reviewNamed(key, path),
@@ -89,6 +90,10 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     if (agentId === session.agentId) return session.key;
     const sessionId = session.outwardId(agentId);
     return this.#children.introduce({ parent: session, agentId, sessionId }, helperFacts(session));
+  }
+
+  childEnded(session: Session, agentId: string): void {
+    this.#children.endOne(session, agentId);
   }
 
   /** Runs once it is known whether the session shows the approvals option; at once when it shows none. */
@@ -140,6 +145,7 @@ export class Permissions implements TicketPorts, AsyncDisposable {
       agent: link.agent,
       process: link.instance,
       toolCallId: request.toolCallId,
+      child: session?.childOf(envelope),
       options: request.options,
       paramsDigest: request.paramsDigest,
       turn: turn?.id,
@@ -260,8 +266,8 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     const request = this.requests.get(ticket.approvalId);
     this.requests.delete(ticket.approvalId);
     const notice = resolvedNotice(ticket, decision);
-    const isChild = request?.session && request.agentId !== request.session.agentId;
-    const key = isChild ? childKey(request.session, request.agentId) : ticket.session;
+    const parent = request?.session;
+    const key = parent && ticket.child !== undefined ? childKey(parent, ticket.child) : ticket.session;
     this.helpers.permissionResolved(key, {
       approvalId: ticket.approvalId,
       toolCallId: ticket.toolCallId,
@@ -271,7 +277,8 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     this.#router.events.send({ type: "approval_resolved", ...notice });
     const session = request?.session;
     if (!session) return;
-    if (!this.tickets.guarded(session.key, ticket.toolCallId)) this.#router.updates.release(session, ticket.toolCallId);
+    const call = toolCallName(ticket.toolCallId, ticket.child);
+    if (!this.tickets.guarded(session.key, call.toolCallId, call.child)) this.#router.updates.release(session, call);
     this.#router.changed(session);
   }
 

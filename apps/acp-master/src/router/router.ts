@@ -7,18 +7,13 @@ import { type Envelope, readString } from "@acp-master/wire";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { AgentExit } from "../agents/agent-process.ts";
 import { fault, type RpcError } from "../protocol/reasons.ts";
-import {
-  agentNotification,
-  agentRequest,
-  badAgentRequest,
-  forgetElicitations,
-  refuseWaiting,
-} from "./agent-requests.ts";
+import { agentNotification, agentRequest, badAgentRequest, refuseWaiting } from "./agent-requests.ts";
 import { type AgentLink, exitError, type LinkOwner } from "./agent-link.ts";
 import { AgentPool } from "./agent-pool.ts";
 import { ClientConnection, type ClientOwner } from "./client-connection.ts";
 import { clientNotification, clientRequest } from "./client-requests.ts";
 import { EarlyFrames } from "./early-frames.ts";
+import { Elicitations } from "./elicitations.ts";
 import { Events, sessionRow } from "./events.ts";
 import { HostService } from "./host-service.ts";
 import { leaveProcess } from "./leave-process.ts";
@@ -49,8 +44,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   readonly giveUp: GiveUp;
   readonly parking: Parking;
   readonly host: HostService;
-  /** Which client an elicitation with this agent-given id was put to. */
-  readonly elicitations = new Map<string, ClientConnection>();
+  readonly elicitations = new Elicitations();
   readonly counters = { noise: 0, lateAnswers: 0, droppedUpdates: 0, badFrames: 0 };
   /** No more prompts are taken. */
   stopping = false;
@@ -239,7 +233,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     this.clients.delete(client);
     for (const session of this.sessions.all) if (session.attachments.has(client)) this.detach(client, session);
     for (const link of this.pool.links) if (link.clients.delete(client)) this.pool.consider(link);
-    for (const [id, owner] of this.elicitations) if (owner === client) this.elicitations.delete(id);
+    this.elicitations.clientGone(client);
     this.counters.lateAnswers += client.lateAnswers;
   }
 
@@ -272,7 +266,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     this.updates.flush();
     this.pool.forget(link, exit);
     this.early.forget(link);
-    forgetElicitations(this, link);
+    this.elicitations.processEnded(link);
     this.settings.log.info(
       { agent: link.agent, instance: link.instance, exitCode: exit.exitCode, signal: exit.signal, cause: exit.cause },
       "agent ended",

@@ -3,6 +3,9 @@
 import type { AgentLink } from "./agent-link.ts";
 import { Session, sessionKey, type SessionOwner, type SessionPlace, type SessionStart } from "./session.ts";
 
+/** So many ids are remembered as chosen; the oldest are free again. Those of known sessions are always taken. */
+const MAX_CHOSEN = 16_384;
+
 /** Where a session is made; its outward id where that is chosen already. */
 export type NewPlace = Omit<SessionPlace, "sessionId" | "agent"> & Partial<Pick<SessionPlace, "sessionId">>;
 
@@ -81,6 +84,13 @@ export class SessionTable {
   #keep(agent: string, agentId: string, sessionId: string): string {
     this.#listed.set(sessionKey(agent, agentId), sessionId);
     this.#agentIds.set(sessionId, { agent, agentId });
+    if (this.#listed.size > MAX_CHOSEN) {
+      for (const [key, oldest] of this.#listed) {
+        this.#listed.delete(key);
+        this.#agentIds.delete(oldest);
+        break;
+      }
+    }
     return sessionId;
   }
 

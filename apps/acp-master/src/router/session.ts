@@ -8,11 +8,12 @@ import type { AgentLink } from "./agent-link.ts";
 import { Attachment, type AttachedSession } from "./attachment.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { reopened } from "./kept-frame.ts";
+import { JudgedCalls } from "./judged-calls.ts";
 import { Lane, type Verdict } from "./lane.ts";
 import type { RpcError } from "../protocol/reasons.ts";
 import { EMPTY_OBJECT, json } from "./message.ts";
 import { SessionTerminals } from "./session-terminals.ts";
-import { ToolCalls } from "./tool-calls.ts";
+import { ToolCalls, type ToolCallName, toolCallName } from "./tool-calls.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import { updateKind } from "./update-kind.ts";
 
@@ -47,6 +48,9 @@ export interface SessionOwner {
 export const MAX_ID_LENGTH = 4096;
 
 const CONFIG_OPTIONS = '"configOptions"';
+
+/** Sessions below one, at a time. */
+const MAX_CHILDREN = 1024;
 
 export const sessionKey = (agent: string, agentId: string): string => `${agent}\0${agentId}`;
 
@@ -96,10 +100,7 @@ export class Session implements AttachedSession {
   readonly turns = new TurnQueue();
   readonly tools = new ToolCalls();
   readonly lane: Lane;
-  /** Tool calls whose frames the Helper has judged for good. */
-  readonly judgedTools = new Map<string, "pass" | "hide">();
-  /** Tool calls of which at least one frame went out. */
-  readonly shownTools = new Set<string>();
+  readonly judged = new JudgedCalls();
   readonly terminals = new SessionTerminals();
 
   /** Result of the last new, load or resume, without its sessionId: an object as the agent wrote it. */
@@ -121,6 +122,7 @@ export class Session implements AttachedSession {
   hasChildren = false;
   /** Frames of the log before it may be of former runs; how far those go is looked at when the first client attaches. */
   formerUntil = Number.POSITIVE_INFINITY;
+  readonly #children = new Set<string>();
   /** What clients see in place of the agent's ids, where that differs. */
   readonly #names = new Map<string, Buffer>();
   /** Whether the approvals option is shown in every list of options; undefined until the session's first answer. */
@@ -268,20 +270,36 @@ export class Session implements AttachedSession {
     return bytes === undefined ? agentId : (readString(bytes, { start: 0, end: bytes.length }) ?? agentId);
   }
 
-  /** A session that the agent made under this one, by the agent's id and the one that clients see. */
-  addChild(agentId: string, sessionId: string): void {
+  /**
+   * A session that the agent made under this one, by the agent's id and the one that clients see. When there are too many,
+   * gives the agent's id of the oldest, which is one of this session's no more.
+   */
+  addChild(agentId: string, sessionId: string): string | undefined {
     this.hasChildren = true;
+    this.#children.delete(agentId);
+    this.#children.add(agentId);
     if (agentId !== sessionId) this.#names.set(agentId, json(sessionId));
+    const [oldest] = this.#children;
+    if (this.#children.size <= MAX_CHILDREN || oldest === undefined) return undefined;
+    this.#children.delete(oldest);
+    this.#names.delete(oldest);
+    return oldest;
   }
 
-  isOfChild({ bytes, sessionId }: Envelope): boolean {
-    return !spanEquals(bytes, sessionId, this.agentIdBytes) && readString(bytes, sessionId) !== this.agentId;
+  isOfChild(envelope: Envelope): boolean {
+    return this.childOf(envelope) !== undefined;
   }
 
-  /** Ids of tool calls mean nothing to another process. */
-  forgetTools(): void {
-    this.judgedTools.clear();
-    this.shownTools.clear();
+  /** The agent's id of the session below this one that the frame is of; undefined: of this one. */
+  childOf({ bytes, sessionId }: Envelope): string | undefined {
+    if (spanEquals(bytes, sessionId, this.agentIdBytes)) return undefined;
+    const agentId = readString(bytes, sessionId);
+    return agentId === this.agentId ? undefined : agentId;
+  }
+
+  /** The tool call that an update is of. */
+  toolCallOf(envelope: Envelope): ToolCallName {
+    return toolCallName(readString(envelope.bytes, envelope.updateToolCallId) ?? "", this.childOf(envelope));
   }
 
   /** How far the slowest client is behind, in bytes. */

@@ -1,11 +1,27 @@
 // What the master remembers of the tool calls of one turn: the last status of each, and the frames that wait while a
-// permission for their tool call is open. Statuses and sizes only; it never looks inside a frame.
+// permission for their tool call is open. Statuses and sizes only; it never looks inside a frame. Calls are named by keys,
+// since a session and the sessions below it have ids of their own.
 
 import { statusAfter } from "@acp-master/permission-core";
 
 const MAX_HELD_FRAMES = 64;
 const MAX_HELD_BYTES = 1024 * 1024;
 const MAX_TRACKED = 4096;
+
+/** Which tool call a frame is of. */
+export interface ToolCallName {
+  readonly toolCallId: string;
+  /** The agent's id of the session below that has the call; undefined: the session itself. */
+  readonly child: string | undefined;
+  /** Both in one text. */
+  readonly key: string;
+}
+
+export const toolCallName = (toolCallId: string, child: string | undefined): ToolCallName => ({
+  toolCallId,
+  child,
+  key: child === undefined ? `:${toolCallId}` : `${child.length}:${child}${toolCallId}`,
+});
 
 /** What the status rules need of a frame. */
 export interface StatusFrame {
@@ -26,24 +42,24 @@ export class ToolCalls {
   overflows = 0;
 
   /** The status that must be shown instead of `incoming`, or undefined when it may stand. */
-  correctedStatus(toolCallId: string, frame: StatusFrame): string | undefined {
+  correctedStatus(call: string, frame: StatusFrame): string | undefined {
     const incoming = frame.status;
-    const step = statusAfter(this.#status.get(toolCallId), frame);
+    const step = statusAfter(this.#status.get(call), frame);
     if (step === undefined) return undefined;
-    if (this.#status.size >= MAX_TRACKED && !this.#status.has(toolCallId)) {
+    if (this.#status.size >= MAX_TRACKED && !this.#status.has(call)) {
       const oldest = this.#status.keys().next();
       if (!oldest.done) this.#status.delete(oldest.value);
     }
-    this.#status.set(toolCallId, step);
+    this.#status.set(call, step);
     return incoming === undefined || step === incoming ? undefined : step;
   }
 
   /** Holds a frame of a guarded tool call. When the bound is reached, returns what goes out in its stead, in order. */
-  hold(toolCallId: string, frame: Buffer): Buffer[] | "held" | "passes" {
-    let guard = this.#guards.get(toolCallId);
+  hold(call: string, frame: Buffer): Buffer[] | "held" | "passes" {
+    let guard = this.#guards.get(call);
     if (!guard) {
       guard = { frames: [], bytes: 0, overflowed: false };
-      this.#guards.set(toolCallId, guard);
+      this.#guards.set(call, guard);
     }
     if (guard.overflowed) return "passes";
     guard.frames.push(frame);
@@ -58,9 +74,9 @@ export class ToolCalls {
   }
 
   /** What was held for this tool call, in order; it is not guarded any more. */
-  release(toolCallId: string): Buffer[] {
-    const guard = this.#guards.get(toolCallId);
-    this.#guards.delete(toolCallId);
+  release(call: string): Buffer[] {
+    const guard = this.#guards.get(call);
+    this.#guards.delete(call);
     return guard?.frames ?? [];
   }
 

@@ -32,6 +32,7 @@ type Names =
   | "agent"
   | "process"
   | "toolCallId"
+  | "child"
   | "approvalId"
   | "optionId"
   | "clientId"
