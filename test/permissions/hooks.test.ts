@@ -17,21 +17,23 @@ import {
 } from "./conversation.ts";
 
 let agent: ScriptedAgent;
+let dying: ScriptedAgent;
 let helper: ScriptedHelper;
 let master: Master;
 
 beforeAll(async () => {
   agent = askingAgent();
+  dying = askingAgent();
   helper = scriptedHelper({ hooks: ["turn", "tool_call"] });
   master = await startMaster({
-    agents: { fake: agent },
+    agents: { fake: agent, dying },
     config: { defaultAgent: "fake", helper: { use: helper.use, isolation: "shared" } },
   });
 });
 afterAll(async () => {
   await master[Symbol.asyncDispose]();
   await helper[Symbol.asyncDispose]();
-  await agent[Symbol.asyncDispose]();
+  for (const each of [agent, dying]) await each[Symbol.asyncDispose]();
 });
 afterEach(() => {
   helper.setAuto("helper/turn_start", {});
@@ -157,6 +159,45 @@ describe("hook tool_call", () => {
     expect(update).toEqual({ sessionUpdate: "tool_call_update", toolCallId: "mute", status: "pending" });
     await talk.endTurn();
   });
+
+  it.each([
+    ["has answered", true],
+    ["has not answered", false],
+  ])(
+    "what an agent that %s said before its end comes first, judged and in order, its answer too",
+    async (_, answers) => {
+      dying.setAuto("session/prompt", false);
+      const talk = await converse(master, { agent: "dying" });
+      verdicts({ slow: false });
+      await tool(talk, "slow", { title: "judged" });
+      const asked = await (
+        await helper.process()
+      ).received(({ method, params }) => method === "helper/tool_call" && params.update.toolCallId === "slow");
+      await talk.process.say(talk.sessionId, "behind");
+      void talk.ask("t2").catch(() => {}); // it dies before it could hear the answer
+      if (answers) await talk.process.answer(talk.turn.prompt, { stopReason: "end_turn" });
+      await talk.process.exit(3);
+      await eventually(async () => {
+        const { agents } = await talk.client.call("_acp-master/status", {});
+        return agents.every((row: Loose) => row.pid !== talk.process.pid);
+      }, "the master has noticed the end");
+      expect(seen(talk)).not.toContain("behind");
+      (await helper.process()).answer(asked, { verdict: "pass", final: true });
+      const end = await talk.turn.done;
+      if (answers) expect(end.result).toEqual({ stopReason: "end_turn" });
+      else expect(end.error).toMatchObject({ data: { reason: "agent_exited", exitCode: 3 } });
+      expect(seen(talk).slice(-2)).toEqual(["slow", "behind"]);
+      const lines = talk.client.lines.all.map(({ message }) => message);
+      expect(lines.findIndex(({ params }) => params?.update?.content?.text === "behind")).toBeLessThan(
+        lines.indexOf(end),
+      );
+      expect(talk.client.received(PERMISSION)).toEqual([]);
+      // It goes on in a new process.
+      verdicts({});
+      dying.setAuto("session/prompt", { stopReason: "end_turn" });
+      expect((await talk.client.prompt(talk.sessionId, "again")).result).toEqual({ stopReason: "end_turn" });
+    },
+  );
 
   it("an agent that takes back a question while it waits behind a verdict gets it answered, and nobody is asked", async () => {
     const talk = await converse(master, { agent: "fake", turn: false });

@@ -44,9 +44,11 @@ interface Ask {
   stopWaiting: (() => void) | undefined;
 }
 
-interface WaitingTurn {
-  readonly turnId: string;
-  readonly done: (append: Buffer | undefined) => void;
+/** What is put to the Helper as soon as it is ready, or given up. */
+interface Waiting {
+  readonly turnId: string | undefined;
+  readonly go: (link: HelperLink) => void;
+  readonly giveUp: () => void;
   readonly stopWaiting: () => void;
 }
 
@@ -72,7 +74,7 @@ export class SessionHelper {
   readonly #asks = new Map<string, Ask>();
   readonly #tickets = new Set<string>();
   readonly #turns = new Set<string>();
-  readonly #waitingTurns = new Set<WaitingTurn>();
+  readonly #waiting = new Set<Waiting>();
   #link: HelperLink | undefined;
   #backlog: Buffer[] = [];
   #backlogBytes = 0;
@@ -119,10 +121,10 @@ export class SessionHelper {
   flush(): void {
     const link = this.link;
     if (link === undefined) return;
-    for (const turn of this.#waitingTurns) {
-      this.#waitingTurns.delete(turn);
-      turn.stopWaiting();
-      this.#askForTurn(link, turn.turnId, turn.done);
+    for (const each of this.#waiting) {
+      this.#waiting.delete(each);
+      each.stopWaiting();
+      each.go(link);
     }
     if (this.hooks?.toolSeen === true) for (const params of this.#backlog) link.notify("helper/tool_seen", params);
     this.#clearBacklog();
@@ -162,7 +164,7 @@ export class SessionHelper {
 
   failWaiting(fault: string): void {
     for (const ask of this.#asks.values()) this.#finish(ask, { ok: false, fault });
-    for (const turn of this.#waitingTurns) this.#giveUpTurn(turn);
+    for (const each of this.#waiting) this.#giveUp(each);
   }
 
   /** There is no room for another process: each ask waits for it no longer than for an answer. */
@@ -191,39 +193,41 @@ export class SessionHelper {
     const isKnown = this.hooks?.turn === false && this.presets !== undefined;
     if (this.state === "unavailable" || isKnown) return done(undefined);
     if (link !== undefined) return this.#askForTurn(link, turnId, done);
-    const turn: WaitingTurn = {
+    this.#waitFor("helper/turn_start", this.#ports.deadlines.startMs, {
       turnId,
-      done,
-      stopWaiting: wait(this.#ports.deadlines.startMs, () => {
-        this.fault("deadline", { method: "helper/turn_start" });
-        this.#giveUpTurn(turn);
-      }),
-    };
-    this.#waitingTurns.add(turn);
+      go: (ready) => this.#askForTurn(ready, turnId, done),
+      giveUp: () => done(undefined),
+    });
   }
 
   turnEnd(turnId: string, stopReason: string): void {
     this.#turns.delete(turnId);
-    for (const turn of this.#waitingTurns) if (turn.turnId === turnId) this.#giveUpTurn(turn);
+    for (const each of this.#waiting) if (each.turnId === turnId) this.#giveUp(each);
     this.notify("helper/turn_end", { turnId, stopReason });
   }
 
   toolCall(params: Buffer, done: (verdict: ToolCallVerdict, final: boolean) => void): boolean {
-    if (this.hooks?.toolCall !== true) return false;
+    const isComing = this.state === "starting" || this.state === "waiting";
+    // A session below another one is introduced when it is first named; what it does next is judged as well.
+    if (this.hooks?.toolCall !== true && !(isComing && this.hooks === undefined)) return false;
     const reduced = (kind: string) => {
       this.fault(kind, { method: "helper/tool_call" });
       done("reduced", false);
     };
+    const { hookMs } = this.#ports.deadlines;
+    const go = (link: HelperLink): void => {
+      if (this.hooks?.toolCall !== true) return done("pass", false);
+      link.request("helper/tool_call", params, hookMs, (end) => {
+        const answer = end.ok ? readToolCallVerdict(end.result) : undefined;
+        if (answer === undefined) reduced(end.ok ? "wrong_shape" : end.fault.kind);
+        else done(answer.verdict, answer.final);
+      });
+    };
     const link = this.link;
-    if (link === undefined) {
-      queueMicrotask(() => reduced(this.state === "unavailable" ? "unavailable" : "gone"));
-      return true;
-    }
-    link.request("helper/tool_call", params, this.#ports.deadlines.hookMs, (end) => {
-      const answer = end.ok ? readToolCallVerdict(end.result) : undefined;
-      if (answer === undefined) reduced(end.ok ? "wrong_shape" : end.fault.kind);
-      else done(answer.verdict, answer.final);
-    });
+    if (link !== undefined) go(link);
+    else if (isComing) {
+      this.#waitFor("helper/tool_call", hookMs, { turnId: undefined, go, giveUp: () => done("reduced", false) });
+    } else queueMicrotask(() => reduced(this.state === "unavailable" ? "unavailable" : "gone"));
     return true;
   }
 
@@ -257,7 +261,7 @@ export class SessionHelper {
     this.detach();
     clearTimeout(this.idleTimer);
     for (const ask of this.#asks.values()) this.#drop(ask);
-    for (const turn of this.#waitingTurns) this.#giveUpTurn(turn);
+    for (const each of this.#waiting) this.#giveUp(each);
     this.#tickets.clear();
     this.#turns.clear();
     this.pinned = false;
@@ -308,10 +312,19 @@ export class SessionHelper {
     if (this.#asks.get(ask.approvalId) === ask) this.#asks.delete(ask.approvalId);
   }
 
-  #giveUpTurn(turn: WaitingTurn): void {
-    if (!this.#waitingTurns.delete(turn)) return;
-    turn.stopWaiting();
-    turn.done(undefined);
+  #waitFor(method: string, ms: number, what: Omit<Waiting, "stopWaiting">): void {
+    const late = (): void => {
+      this.fault("deadline", { method });
+      this.#giveUp(waiting);
+    };
+    const waiting = { ...what, stopWaiting: wait(ms, late) };
+    this.#waiting.add(waiting);
+  }
+
+  #giveUp(waiting: Waiting): void {
+    if (!this.#waiting.delete(waiting)) return;
+    waiting.stopWaiting();
+    waiting.giveUp();
   }
 
   #clearBacklog(): void {

@@ -10,7 +10,9 @@ import type { ClientCapabilities } from "./client-capabilities.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { EMPTY_OBJECT, errorFrame, notificationFrame, requestFrame, resultFrame } from "./message.ts";
 import { idText } from "./kept-frame.ts";
+import type { Lane } from "./lane.ts";
 import type { Session } from "./session.ts";
+import { wait } from "../wait.ts";
 
 /** A request put to the agent. Exactly one of the two is called, once. */
 export interface OutgoingCall {
@@ -51,6 +53,9 @@ export interface LinkOwner {
   exiting(link: AgentLink): void;
   ended(link: AgentLink, exit: AgentExit): void;
 }
+
+/** Longer than a Helper can hold up a lane: by then it has answered, or was found at fault. */
+const LAST_WORDS_MS = 15_000;
 
 const SESSION_UPDATE = Buffer.from("session/update");
 const VERSION_2 = Buffer.from("2.0");
@@ -221,6 +226,24 @@ export class AgentLink implements AgentPeer {
 
   exited(exit: AgentExit): void {
     this.state = "ended";
+    const lanes = Array.from(this.sessions.values(), ({ lane }) => lane).filter((lane) => lane.busy);
+    if (lanes.length === 0) this.#end(exit);
+    else void this.#endBehind(lanes, exit);
+  }
+
+  /** What it said before its end still waits for a Helper: that comes first, in order, answers included. */
+  async #endBehind(lanes: readonly Lane[], exit: AgentExit): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const stopWaiting = wait(LAST_WORDS_MS, resolve);
+      void Promise.all(lanes.map((lane) => lane.emptied())).then(() => {
+        stopWaiting();
+        resolve();
+      });
+    });
+    this.#end(exit);
+  }
+
+  #end(exit: AgentExit): void {
     this.#owner.exiting(this);
     const calls = [...this.#calls.values()];
     this.#calls.clear();

@@ -24,6 +24,8 @@ export function agentRequest(router: Router, link: AgentLink, envelope: Envelope
   const id = idText(envelope);
   const takenBack = link.inLane.get(id) === true;
   link.inLane.delete(id);
+  // It waited in the lane of a session, and nobody is left to hear the answer.
+  if (link.state === "ended") return;
   route(router, link, envelope);
   if (takenBack) link.incoming.get(id)?.cancelled();
 }

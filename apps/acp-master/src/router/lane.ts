@@ -15,6 +15,7 @@ export class Lane {
   readonly #places: Place[] = [];
   readonly #deliver: (frame: Buffer, verdict: Verdict | undefined) => void;
   readonly #full: (full: boolean) => void;
+  readonly #whenEmpty: (() => void)[] = [];
   #bytes = 0;
   #delivering = false;
   #wasFull = false;
@@ -47,6 +48,12 @@ export class Lane {
     const place: Place = { frame, verdict: "pending" };
     this.#add(place);
     return (verdict) => this.#decide(place, verdict);
+  }
+
+  /** Resolves when nothing waits here. */
+  emptied(): Promise<void> {
+    if (this.#places.length === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#whenEmpty.push(resolve));
   }
 
   /** Nothing waits any more: the session or its process is gone. Gives what waited. */
@@ -87,6 +94,7 @@ export class Lane {
   }
 
   #tell(): void {
+    if (this.#places.length === 0) for (const empty of this.#whenEmpty.splice(0)) empty();
     const isFull = this.#places.length >= MAX_FRAMES || this.#bytes >= MAX_BYTES;
     if (isFull === this.#wasFull) return;
     this.#wasFull = isFull;
