@@ -30,6 +30,7 @@ const actions = {
   print: ({ text }) => void process.stderr.write(text),
   exit: ({ code }) => process.exit(code),
   pauseInput: () => void process.stdin.pause(),
+  resumeInput: () => void process.stdin.resume(),
 };
 
 let commands = "";

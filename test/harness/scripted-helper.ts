@@ -74,8 +74,13 @@ export class ScriptedHelperProcess {
     this.#do({ do: "print", text });
   }
 
+  /** Stops reading, as a Helper that hangs; `resumeInput` goes on. */
   pauseInput(): void {
     this.#do({ do: "pauseInput" });
+  }
+
+  resumeInput(): void {
+    this.#do({ do: "resumeInput" });
   }
 
   async exit(code = 0): Promise<void> {

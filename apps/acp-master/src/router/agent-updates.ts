@@ -14,6 +14,7 @@ import { isTerminal } from "@acp-master/permission-core";
 import type { AgentLink } from "./agent-link.ts";
 import { HeldBack } from "./held-back.ts";
 import { keep, reopened } from "./kept-frame.ts";
+import type { Verdict } from "./lane.ts";
 import { json, notificationFrame } from "./message.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
@@ -40,10 +41,11 @@ export class AgentUpdates {
   #last: { link: AgentLink; session: Session } | undefined;
   /** Processes that wait because a lane of theirs is full. */
   readonly #fullLanes = new Map<AgentLink, Set<Session>>();
-  readonly heldBack = new HeldBack();
+  readonly heldBack: HeldBack;
 
   constructor(router: Router) {
     this.#router = router;
+    this.heldBack = new HeldBack((key, bytes) => router.permissions.helpers.canTake(key, bytes));
   }
 
   update(link: AgentLink, envelope: Envelope): void {
@@ -70,13 +72,13 @@ export class AgentUpdates {
   }
 
   /** A frame that waited in the lane. Responses and requests go back to where they came from. */
-  continued(link: AgentLink, session: Session, frame: Buffer, verdict: "pass" | "hide" | "reduced" | undefined): void {
+  continued(link: AgentLink, session: Session, frame: Buffer, verdict: Verdict | undefined): void {
     if (verdict === undefined) {
       link.resume(frame);
       this.flush();
       return;
     }
-    this.#judged(link, session, reopened(frame), verdict);
+    this.#judged(session, reopened(frame), verdict);
   }
 
   /** Ends the run: its frames get their position and leave. */
@@ -127,52 +129,55 @@ export class AgentUpdates {
 
   #toolUpdate(link: AgentLink, session: Session, envelope: Envelope): void {
     const { permissions } = this.#router;
-    const { helpers } = permissions;
-    const hooks = helpers.hooks(session.key);
+    const hooks = permissions.helpers.hooks(session.key);
+    if (!hooks.toolSeen && !hooks.toolCall) {
+      if (session.lane.busy) session.lane.follow(frameBytes(envelope));
+      else this.#deliver(session, envelope, updateKind(envelope.bytes, envelope.sessionUpdate));
+      return;
+    }
     // A Helper must not judge one reading while clients see another.
-    if ((hooks.toolSeen || hooks.toolCall) && !hasOneReading(envelope.bytes, envelope.params)) {
+    if (!hasOneReading(envelope.bytes, envelope.params)) {
       link.process.noise(envelope.bytes.subarray(envelope.start, envelope.end));
       return;
     }
     const call = session.toolCallOf(envelope);
-    const isHooked = hooks.toolSeen || hooks.toolCall;
-    const key = isHooked && call.child !== undefined ? permissions.helperKey(session, call.child) : session.key;
-    if ((hooks.toolSeen || hooks.toolCall) && !helpers.canTake(key, envelope.end - envelope.start)) {
-      this.#holdBack(session, envelope);
+    const key = call.child === undefined ? session.key : permissions.helperKey(session, call.child);
+    const bytes = envelope.end - envelope.start;
+    const known = this.#knownVerdict(session, call);
+    if (known !== undefined && !session.lane.busy && this.heldBack.takes(key, bytes)) {
+      if (hooks.toolSeen) permissions.helpers.toolSeen(key, helperParams(session, envelope));
+      this.#judged(session, envelope, known);
       return;
     }
-    if (hooks.toolSeen) helpers.toolSeen(key, this.#helperParams(session, envelope));
-    if (hooks.toolCall && call.toolCallId !== "") {
-      const judged = session.judged.verdict(call.key);
-      if (judged === undefined) {
-        const answer = session.lane.await(frameBytes(envelope));
-        const asked = helpers.toolCall(key, this.#helperParams(session, envelope), (verdict, final) => {
-          if (final || verdict === "hide") session.judged.remember(call.key, verdict === "hide" ? "hide" : "pass");
-          answer(verdict);
-        });
-        if (!asked) answer("pass");
-        return;
-      }
-      if (judged === "hide") {
-        if (session.lane.busy) session.lane.await(frameBytes(envelope))("hide");
-        else this.#judged(link, session, envelope, "hide");
-        return;
-      }
-    }
-    if (session.lane.busy) session.lane.await(frameBytes(envelope))("pass");
-    else this.#deliver(session, envelope, updateKind(envelope.bytes, envelope.sessionUpdate));
+    const kept = keep(envelope);
+    const answer = session.lane.await(kept.bytes);
+    this.heldBack.hand(key, bytes, () => this.#ask(session, { key, call, frame: kept }, answer));
   }
 
-  /** The Helper does not read fast enough: the frame, and what follows it in its session, waits until it does. */
-  #holdBack(session: Session, envelope: Envelope): void {
-    if (session.lane.busy) {
-      session.lane.follow(frameBytes(envelope));
-      return;
-    }
-    this.heldBack.add(session.lane.pause(frameBytes(envelope)));
+  /** Undefined: the Helper is to be asked. */
+  #knownVerdict(session: Session, call: ToolCallName): "pass" | "hide" | undefined {
+    const { toolCall } = this.#router.permissions.helpers.hooks(session.key);
+    return toolCall && call.toolCallId !== "" ? session.judged.verdict(call.key) : "pass";
   }
 
-  #judged(link: AgentLink, session: Session, envelope: Envelope, verdict: "pass" | "hide" | "reduced"): void {
+  /** Its turn with the Helper has come. */
+  #ask(
+    session: Session,
+    { key, call, frame }: { key: string; call: ToolCallName; frame: Envelope },
+    answer: (verdict: Verdict) => void,
+  ): void {
+    const { helpers } = this.#router.permissions;
+    if (helpers.hooks(session.key).toolSeen) helpers.toolSeen(key, helperParams(session, frame));
+    const known = this.#knownVerdict(session, call);
+    if (known !== undefined) return answer(known);
+    const isAsked = helpers.toolCall(key, helperParams(session, frame), (verdict, final) => {
+      if (final || verdict === "hide") session.judged.remember(call.key, verdict === "hide" ? "hide" : "pass");
+      answer(verdict);
+    });
+    if (!isAsked) answer("pass");
+  }
+
+  #judged(session: Session, envelope: Envelope, verdict: Verdict): void {
     const kind = updateKind(envelope.bytes, envelope.sessionUpdate);
     const call = session.toolCallOf(envelope);
     if (verdict === "pass") {
@@ -277,17 +282,6 @@ export class AgentUpdates {
     if (hooks.toolSeen || hooks.toolCall) permissions.helperKey(session, child);
   }
 
-  #helperParams(session: Session, envelope: Envelope): Buffer {
-    const { bytes, params, sessionId } = envelope;
-    const name = session.outwardName(bytes, sessionId);
-    if (!name) return spanBytes(bytes, params);
-    return Buffer.concat([
-      bytes.subarray(params.start, sessionId.start),
-      name,
-      bytes.subarray(sessionId.end, params.end),
-    ]);
-  }
-
   /** A client that is behind costs disk and no memory; one that is hopelessly behind is let go. */
   #keepWithinBounds(session: Session): void {
     session.trimLog();
@@ -300,6 +294,17 @@ export class AgentUpdates {
 
 /** The frame with its LF, copied: it is kept longer than the chunk it came in. */
 const frameBytes = (envelope: Envelope): Buffer => keep(envelope).bytes;
+
+/** What the Helper is shown: the agent's params under the id that clients see. */
+function helperParams(session: Session, { bytes, params, sessionId }: Envelope): Buffer {
+  const name = session.outwardName(bytes, sessionId);
+  if (!name) return spanBytes(bytes, params);
+  return Buffer.concat([
+    bytes.subarray(params.start, sessionId.start),
+    name,
+    bytes.subarray(sessionId.end, params.end),
+  ]);
+}
 
 /** Of a tool call that stays hidden only its id and status are shown. */
 function reducedFrame(envelope: Envelope): Buffer {
