@@ -73,6 +73,7 @@ export class Helpers implements AsyncDisposable {
       deadlines,
       log,
       started: (session, presets, review) => this.#started(session, presets, review),
+      drained: (session) => options.onDrain?.(session.facts.session),
       left: (session) => options.onReview?.(session.facts.session, undefined),
     };
     const terms = {
@@ -107,8 +108,7 @@ export class Helpers implements AsyncDisposable {
   async presets(session: string): Promise<readonly Preset[] | undefined> {
     const found = this.#sessions.get(session);
     if (found === undefined) return undefined;
-    const isComing = found.state === "starting" || found.state === "waiting";
-    if (found.presets !== undefined || !isComing) return found.presets;
+    if (found.presets !== undefined || !found.isComing) return found.presets;
     const { startMs, sessionStartMs } = this.#ports.deadlines;
     return new Promise((resolve) => {
       const previous = this.#presets.get(session);
@@ -173,7 +173,7 @@ export class Helpers implements AsyncDisposable {
 
   /** Whether a lane may hand over another frame; `onDrain` follows a `false`. */
   canTake(session: string, bytes = 0): boolean {
-    return this.#sessions.get(session)?.link?.canTake(bytes) ?? true;
+    return this.#sessions.get(session)?.canTake(bytes) ?? true;
   }
 
   /** What the Helper wants to be told of. Until its first start says so, announcements are kept for it. */

@@ -30,6 +30,8 @@ export interface SessionHelperPorts {
   readonly deadlines: HelperDeadlines;
   readonly log: HelperLog;
   started(session: SessionHelper, presets: readonly Preset[] | undefined, review: string | undefined): void;
+  /** It takes more than it did. */
+  drained(session: SessionHelper): void;
   /** Its process has no part in the session any more, nor has what it listens on. */
   left(session: SessionHelper): void;
 }
@@ -54,6 +56,8 @@ interface Waiting {
 
 const maxAsks = 2;
 const maxBacklogMessages = 64;
+/** Far below what a Helper that has just started is at fault for not reading. */
+const maxWaiting = 64;
 const maxBacklogBytes = 1024 * 1024;
 
 export class SessionHelper {
@@ -100,6 +104,15 @@ export class SessionHelper {
     return this.state === "ready" ? this.#link : undefined;
   }
 
+  get isComing(): boolean {
+    return this.state === "starting" || this.state === "waiting";
+  }
+
+  /** Whether a lane may hand over a message of this size, or one more that waits for the start. */
+  canTake(bytes: number): boolean {
+    return this.isComing ? this.#waiting.size < maxWaiting : (this.link?.canTake(bytes) ?? true);
+  }
+
   /** The Helper is there: introduce the session, then send what waited. */
   start(link: HelperLink, hooks: HelperHooks): void {
     const generation = ++this.#generation;
@@ -113,7 +126,9 @@ export class SessionHelper {
       if (answer === undefined) this.fault(end.ok ? "wrong_shape" : end.fault.kind, { method: "helper/session_start" });
       this.state = "ready";
       this.#ports.started(this, answer?.presets, answer?.review);
-      if (generation === this.#generation) this.flush();
+      if (generation !== this.#generation) return;
+      this.flush();
+      this.#ports.drained(this);
     });
   }
 
@@ -207,7 +222,7 @@ export class SessionHelper {
   }
 
   toolCall(params: Buffer, done: (verdict: ToolCallVerdict, final: boolean) => void): boolean {
-    const isComing = this.state === "starting" || this.state === "waiting";
+    const { isComing } = this;
     // A session below another one is introduced when it is first named; what it does next is judged as well.
     if (this.hooks?.toolCall !== true && !(isComing && this.hooks === undefined)) return false;
     const reduced = (kind: string) => {
