@@ -3,10 +3,13 @@ import { describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 import { startMaster } from "../../harness/master.ts";
 import { eventually } from "../../harness/events.ts";
+import { fakeAgent } from "../../harness/scripted-agent.ts";
 import { Pages } from "./browser.ts";
 import { composer, newSession, notGuarded, options, panel, say, sessionOf, show, transcript } from "./steps.ts";
 
 const pages = new Pages();
+/** One pixel. */
+const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const config = { defaultAgent: "demo" };
 const state = (page: Page) => page.locator(".head .state").innerText();
 const chip = (page: Page) => page.getByLabel("Approvals");
@@ -53,6 +56,33 @@ describe("a session", () => {
     expect(await said.locator(".call .diff tr.added").last().innerText()).toContain("x");
     await say(page, "/tools");
     await said.getByText("I showed 9 tool calls.").waitFor();
+  });
+
+  it("shows pictures, links and resources", async () => {
+    await using agent = fakeAgent({ auto: { "session/prompt": false } });
+    await using master = await startMaster({ agents: { fake: agent }, config: { defaultAgent: "fake" } });
+    const page = await pages.open(master);
+    await newSession(page, master.work, "fake");
+    await say(page, "go");
+    const process = await agent.process(0);
+    await process.received("session/prompt");
+    const image = { type: "image", mimeType: "image/png", data: picture };
+    const sent = (content: object): Promise<unknown> =>
+      process.update("s-1", { sessionUpdate: "agent_message_chunk", content });
+    await sent(image);
+    await sent({ type: "resource_link", uri: "https://example.invalid/a", name: "A link" });
+    await sent({ type: "resource", resource: { uri: "file:///a.txt", text: "what is in it" } });
+    await sent({ type: "audio", mimeType: "audio/wav", data: "AAAA" });
+    const content = [{ type: "content", content: image }];
+    await process.update("s-1", { sessionUpdate: "tool_call", toolCallId: "1", title: "look", kind: "read", content });
+    const said = transcript(page);
+    await said.locator(".call img").waitFor();
+    const widths = () => said.locator("img").evaluateAll((all) => all.map((each) => Reflect.get(each, "naturalWidth")));
+    await eventually(async () => (await widths()).join() === "1,1", "both pictures are drawn");
+    expect(await said.getByRole("link", { name: "A link" }).getAttribute("href")).toBe("https://example.invalid/a");
+    await said.getByText("file:///a.txt").click();
+    await said.getByText("what is in it").waitFor();
+    await said.getByText("[audio, audio/wav that this page cannot show]").waitFor();
   });
 
   it("lets prompts wait behind a running turn, takes one back, and cancels", async () => {
@@ -214,7 +244,7 @@ describe("the page", () => {
     expect(await panel(page).count()).toBe(1);
     await notGuarded(page);
     await options(page).first().click();
-    await composer(reader).waitFor();
+    await reader.locator(".composer").getByText("This page may only read.").waitFor();
   });
 
   it("notifies of a permission only when it was asked to and nobody looks", async () => {

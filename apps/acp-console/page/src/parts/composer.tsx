@@ -31,6 +31,7 @@ export function Composer({ session }: { session: OpenSession }) {
     event.preventDefault();
     send();
   };
+  if (page.view.value.role === "observer") return <p class="composer muted">This page may only read.</p>;
   return (
     <form
       class="composer"

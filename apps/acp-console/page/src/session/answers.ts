@@ -1,7 +1,9 @@
 // Answers on their way: which approvals this page has answered, and which of those answers failed. It removes no approval.
 import { signal } from "@preact/signals";
-import type { Answer } from "../../../src/protocol.ts";
-import type { Link } from "../connection/link.ts";
+import type { Answer, AnswerResult } from "../../../src/protocol.ts";
+
+/** Asks the server; fails as a whole when the answers did not arrive. */
+export type Ask = (answers: readonly Answer[]) => Promise<readonly AnswerResult[]>;
 
 export type Answered =
   /** Its controls rest until the approval is over. `receipt`: somebody else was first. */
@@ -10,19 +12,19 @@ export type Answered =
 
 export class Answers {
   readonly byApproval = signal<ReadonlyMap<string, Answered>>(new Map());
-  readonly #link: () => Link | undefined;
+  readonly #ask: Ask;
 
-  constructor(link: () => Link | undefined) {
-    this.#link = link;
+  constructor(ask: Ask) {
+    this.#ask = ask;
   }
 
   async send(answers: readonly Answer[]): Promise<void> {
-    const link = this.#link();
     const open = answers.filter(({ approvalId }) => this.byApproval.value.get(approvalId)?.state !== "sent");
-    if (link === undefined || open.length === 0) return;
-    this.#set(open.map((answer) => [answer.approvalId, sent(answer, false)]));
+    if (open.length === 0) return;
+    const begun = open.map((answer): [string, Answered] => [answer.approvalId, sent(answer, false)]);
+    this.byApproval.value = new Map([...this.byApproval.value, ...begun]);
     try {
-      const { results } = await link.request("answer", { answers: open });
+      const results = await this.#ask(open);
       this.#set(
         results.flatMap((result, at): [string, Answered][] => {
           const answer = open[at];
@@ -50,7 +52,8 @@ export class Answers {
 
   /** An approval that ended while its answer was under way stays forgotten. */
   #set(entries: readonly (readonly [string, Answered])[]): void {
-    this.byApproval.value = new Map([...this.byApproval.value, ...entries]);
+    const known = entries.filter(([approvalId]) => this.byApproval.value.has(approvalId));
+    this.byApproval.value = new Map([...this.byApproval.value, ...known]);
   }
 }
 

@@ -17,7 +17,7 @@ export class PageState {
   /** Set while this browser is not logged in: why. */
   readonly loggedOut = signal<{ readonly problem: string } | undefined>(undefined);
   readonly open = signal<OpenSession | undefined>(undefined);
-  readonly answers = new Answers(() => this.link);
+  readonly answers = new Answers(async (answers) => (await this.link?.request("answer", { answers }))?.results ?? []);
   readonly notifier = new Notifier((sessionId) => this.go({ at: "session", sessionId }));
   readonly isController = computed(() => this.view.value.role === "controller" && this.view.value.isConnected);
   readonly waiting = computed(() => waitingCount(this.view.value));
