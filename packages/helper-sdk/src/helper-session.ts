@@ -13,6 +13,8 @@ export interface SessionVoice {
   log(level: "debug" | "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>): void;
   busy(busy: boolean): void;
   unavailable(reason: string): void;
+  /** A part of this Helper does not work as long as it runs. For people who ask the daemon how it is: say what to do. */
+  impaired(reason: string): void;
 }
 
 export class HelperSession {

@@ -192,6 +192,7 @@ class RunningHelper {
         tell(masterMethods.log, { sessionId, level, message, ...(fields && { fields }) }),
       busy: (busy) => tell(masterMethods.busy, { sessionId, busy }),
       unavailable: (reason) => tell(masterMethods.unavailable, { sessionId, reason }),
+      impaired: (reason) => tell(masterMethods.impaired, { sessionId, reason }),
     };
   }
 

@@ -45,7 +45,7 @@ export class Folder implements Disposable {
   }
 
   session(preset: string, roots: readonly string[] = []): HelperSession {
-    const voice = { log: () => {}, busy: () => {}, unavailable: () => {} };
+    const voice = { log: () => {}, busy: () => {}, unavailable: () => {}, impaired: () => {} };
     const start = {
       sessionId: "s",
       agent: { name: "demo" },

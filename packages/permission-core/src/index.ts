@@ -56,7 +56,7 @@ export type {
   TurnStartParams,
   TurnStartResult,
 } from "./helper-protocol/to-helper.ts";
-export { busyParams, fromHelper, logParams, unavailableParams } from "./helper-protocol/from-helper.ts";
+export { busyParams, fromHelper, logParams, impairedParams, unavailableParams } from "./helper-protocol/from-helper.ts";
 export type { BusyParams, LogParams, UnavailableParams } from "./helper-protocol/from-helper.ts";
 export { helperProtocolSchema } from "./helper-protocol/json-schema.ts";
 export { buildRequest, buildToolCall, oneTimeOptions } from "./builder/build-request.ts";

@@ -14,6 +14,8 @@ export interface StatusAnswer {
   readonly helpers: readonly RunningHelper[];
   /** Only while decisions cannot be written. */
   readonly record?: { readonly problem: string };
+  /** Only where the daemon has no place for direct proposals. */
+  readonly proposals?: { readonly problem: string };
   /** Only while some session cannot be kept on disk; at most 20 of them are told. */
   readonly journals?: { readonly problems: readonly string[] };
   readonly counters: Readonly<Record<string, number>>;
@@ -39,8 +41,9 @@ export interface AgentEnd {
 
 export interface RunningHelper {
   readonly pid?: number;
-  readonly sessions: number | readonly string[];
   readonly state: string;
+  /** What it cannot do though it would, and why. */
+  readonly impaired?: string;
 }
 
 export interface SessionClient {

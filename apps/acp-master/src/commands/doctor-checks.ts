@@ -17,6 +17,7 @@ import { resolveHelperSpec } from "../helper/helper-spec.ts";
 import { VERSION } from "../version.ts";
 import { demoAgentFile, localAgentRows } from "./agent-rows.ts";
 import type { Finding } from "./doctor.ts";
+import { impairments } from "./status.ts";
 
 const ok = (check: string, found: string): Finding => ({ check, ok: true, found });
 const bad = (check: string, found: string, next: string): Finding => ({ check, ok: false, found, next });
@@ -116,7 +117,10 @@ async function checkDaemon(): Promise<Finding[]> {
     const unkept = (status.journals?.problems ?? []).map((found) =>
       bad("daemon sessions", found, "What was not written by the end of the daemon is lost."),
     );
-    return [running, ...inForce, ...unrecorded, ...unkept];
+    const impaired = impairments(status).map((reason) =>
+      bad("daemon helper", reason, "Correct that and run `acp-master restart`; decisions are not touched by it."),
+    );
+    return [running, ...inForce, ...unrecorded, ...unkept, ...impaired];
   } catch (error) {
     if (error instanceof ClientError && error.kind === "no_daemon") {
       return [ok("daemon", `none runs; this program is version ${VERSION}`)];

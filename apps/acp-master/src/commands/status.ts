@@ -43,6 +43,7 @@ async function statusText(answer: StatusAnswer): Promise<string> {
     lines.push(paint("red", `The Helper of ${helpless} sessions cannot work, so their permissions are refused.`));
     lines.push("Next: acp-master doctor; acp-master logs");
   }
+  for (const reason of impairments(answer)) lines.push(paint("red", visibleLine(reason)));
   if (answer.config.problem !== undefined) {
     lines.push(
       paint("red", `The configuration in force is older than the file: ${visibleLine(answer.config.problem)}`),
@@ -63,6 +64,12 @@ async function statusText(answer: StatusAnswer): Promise<string> {
   text += `\n${await table(agentColumns(now), answer.agents, { surface, empty: "No agent runs." })}`;
   if (answer.exits.length > 0) text += `\n${await table(exitColumns(now), answer.exits, { surface, empty: "" })}`;
   return text;
+}
+
+/** What Helpers cannot do, each reason once; where they would take proposals, also why the daemon has no place for these. */
+export function impairments({ helpers, proposals }: StatusAnswer): readonly string[] {
+  const told = [...new Set(helpers.flatMap(({ impaired }) => impaired ?? []))];
+  return told.length === 0 || proposals === undefined ? told : [...told, proposals.problem];
 }
 
 const agentColumns = (now: number): Column<RunningAgent>[] => [

@@ -12,7 +12,7 @@ export interface ProposalPlaces extends Disposable {
   readonly socketDir: () => string;
   readonly agentEnvironment: Readonly<Record<string, string>>;
   readonly helperEnvironment: Readonly<Record<string, string>>;
-  /** Why there are no proposals, for people. */
+  /** Why there were no proposals when last asked, for people. */
   readonly problem: string | undefined;
 }
 
@@ -46,11 +46,17 @@ export function openProposalPlaces(places: Places, program: string, environment:
 
 function opened(root: string, program: string): ProposalPlaces {
   const [socketDir, reviewDir] = [join(root, "p"), join(root, "r")];
+  let problem: string | undefined;
   return {
-    socketDir: () => (made(root, socketDir, reviewDir) ? socketDir : ""),
+    socketDir: () => {
+      problem = unmade(root, socketDir, reviewDir);
+      return problem === undefined ? socketDir : "";
+    },
     agentEnvironment: { ACP_PROPOSE: program, ACP_PROPOSE_DIR: socketDir },
     helperEnvironment: { ACP_PROPOSE: program, ACP_MASTER_REVIEW_DIR: reviewDir },
-    problem: undefined,
+    get problem() {
+      return problem;
+    },
     [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
   };
 }
@@ -80,8 +86,13 @@ function cleared(root: string): string | undefined {
   }
 }
 
-function made(...folders: readonly string[]): boolean {
-  return folders.every((folder) => ensurePrivateFolder(folder).ok);
+/** Why these folders are not there, or not private. */
+function unmade(...folders: readonly string[]): string | undefined {
+  for (const folder of folders) {
+    const found = ensurePrivateFolder(folder);
+    if (!found.ok) return found.message;
+  }
+  return undefined;
 }
 
 function digest(text: string): string {

@@ -139,6 +139,7 @@ class Daemon {
       store: this.#store,
       log: this.#log,
       socketPath: places.socketPath,
+      noProposals: () => proposals.problem,
       configStatus: () => ({
         file: places.configFile,
         ...(this.#configProblem === undefined ? {} : { problem: this.#configProblem }),

@@ -54,7 +54,10 @@ export interface HelperRow {
   readonly pid: number | undefined;
   readonly unavailableSince: number | undefined;
   readonly faults: Readonly<Record<string, number>>;
+  readonly impaired: string | undefined;
 }
+
+const longestReason = 500;
 
 export class Helpers implements AsyncDisposable {
   readonly #options: HelpersOptions;
@@ -255,6 +258,7 @@ export class Helpers implements AsyncDisposable {
       pid: this.#pool.pidOf(found),
       unavailableSince: this.#pool.unavailableSince(found),
       faults: found.faults,
+      impaired: found.impaired,
     }));
     return { running: this.#pool.running, limit: this.#options.limit, sessions };
   }
@@ -310,6 +314,8 @@ export class Helpers implements AsyncDisposable {
     } else if (method === "helper/unavailable") {
       session.fault("given_up");
       this.#pool.giveUp(session);
+    } else if (method === "helper/impaired" && typeof params["reason"] === "string") {
+      session.impaired = params["reason"].slice(0, longestReason);
     }
   }
 }

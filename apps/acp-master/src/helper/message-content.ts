@@ -33,7 +33,7 @@ export class RawParams {
 export type HelperResult = Readonly<Record<string, unknown>> & { readonly append?: Buffer };
 
 const readMembers = new Set(["protocolVersion", "helper", "hooks", "presets", "review", "outcome", "verdict", "final"]);
-const readNotifications = new Set(["helper/log", "helper/busy", "helper/unavailable"]);
+const readNotifications = new Set(["helper/log", "helper/busy", "helper/unavailable", "helper/impaired"]);
 /** A log line or a reason is short; what is longer is counted by its size and not read. */
 const maxNotificationBytes = 16 * 1024;
 /** No known member of a result is large; a larger one is treated as absent. */

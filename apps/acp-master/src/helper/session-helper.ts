@@ -73,6 +73,8 @@ export class SessionHelper {
   presets: readonly Preset[] | undefined;
   /** Set by the Helper itself: it cannot decide for this session any more. */
   unavailableSince: number | undefined;
+  /** What its process, as long as it runs, cannot do though it would, and why. */
+  impaired: string | undefined;
   readonly faults: Record<string, number> = {};
   readonly #ports: SessionHelperPorts;
   readonly #asks = new Map<string, Ask>();
@@ -155,6 +157,7 @@ export class SessionHelper {
     this.#generation++;
     this.#link = undefined;
     this.busy = false;
+    this.impaired = undefined;
     this.#clearBacklog();
     for (const ask of this.#asks.values()) {
       ask.request?.cancel();

@@ -114,6 +114,7 @@ const badParams = (client: ClientConnection, id: string, message: string): void 
 function status(router: Router): Record<string, unknown> {
   const { pool, settings, clients, sessions, permissions, counters } = router;
   const { running, limit, sessions: helpers } = permissions.helpers.status();
+  const noProposals = settings.noProposals();
   return {
     version: VERSION,
     pid: process.pid,
@@ -139,6 +140,7 @@ function status(router: Router): Record<string, unknown> {
     approvals: offered(router).length,
     helpers: helpers.map(({ session: _key, ...row }) => row),
     helperProcesses: { running, limit },
+    ...(noProposals === undefined ? {} : { proposals: { problem: noProposals } }),
     ...(settings.record.problem === undefined ? {} : { record: { problem: settings.record.problem } }),
     ...(settings.store.problems.length === 0 ? {} : { journals: { problems: settings.store.problems.slice(0, 20) } }),
     counters,

@@ -36,6 +36,8 @@ export interface RouterSettings {
   readonly store: SessionStore;
   readonly log: Pick<Logger, "debug" | "info" | "warn" | "error">;
   readonly socketPath: string;
+  /** Why this daemon had no place for direct proposals when it was last asked. */
+  readonly noProposals: () => string | undefined;
   /** Where the configuration came from, and what is wrong with its newest state. */
   readonly configStatus: () => { readonly file: string; readonly problem?: string };
   /** `_acp-master/stop` was asked for. */

@@ -49,7 +49,7 @@ export class ProposalDesk implements ReviewDesk, AsyncDisposable {
   readonly #cards: Cards;
   #open: Open | undefined;
   /** Why there are no proposals, for people. */
-  #off: string | undefined = "nothing is open yet";
+  #off: string | undefined = "Nothing is open yet.";
 
   constructor(options: ProposalOptions, clock: Clock = systemClock) {
     this.#options = options;
@@ -70,10 +70,10 @@ export class ProposalDesk implements ReviewDesk, AsyncDisposable {
   /** Never throws: without a private place for both sockets there are no proposals, and everything else works. */
   async open(folders: { readonly socketDir: string; readonly reviewDir: string }, helper: string): Promise<void> {
     const { socketDir, reviewDir } = folders;
-    if (socketDir === "") return this.#turnOff("the master has no place for their socket");
+    if (socketDir === "") return this.#turnOff("The master has no place for their socket.");
     const clock = this.#clock;
     const log = (event: string, fields: Fields) => this.#log("debug", event, fields);
-    const onLost = () => this.#turnOff("a socket of theirs was lost");
+    const onLost = () => this.#turnOff("Their socket was lost. `acp-master restart` brings them back.");
     const instance = newInstance();
     const proposals = new Proposals({
       instance,
@@ -106,7 +106,7 @@ export class ProposalDesk implements ReviewDesk, AsyncDisposable {
     const { name, shell = "sh" } = session.agent;
     const agent = { name, shell, arming: session.arming, program: this.#program };
     this.#sessions.set(session.sessionId, { session, agent, rows: new AnnouncedCalls() });
-    if (this.#off !== undefined) this.#log("warn", "proposals_off", { why: this.#off }, session.sessionId);
+    if (this.#off !== undefined) this.#tellOff(session, this.#off);
   }
 
   /** The blocks for the prompt; none when the turn gets no channel. */
@@ -211,7 +211,7 @@ export class ProposalDesk implements ReviewDesk, AsyncDisposable {
 
   /** Everything that waits is told `unavailable`. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#off ??= "this Helper stops";
+    this.#off ??= "This Helper stops.";
     const open = this.#open;
     if (open === undefined) return;
     await open.proposals[Symbol.asyncDispose]();
@@ -254,9 +254,15 @@ export class ProposalDesk implements ReviewDesk, AsyncDisposable {
   }
 
   #turnOff(why: string): void {
-    if (this.#open !== undefined && this.#off === undefined) this.#log("warn", "proposals_off", { why });
+    if (this.#off !== undefined && this.#open !== undefined) return;
     this.#off = why;
+    for (const { session } of this.#sessions.values()) this.#tellOff(session, why);
     this.#open?.proposals.lose();
+  }
+
+  #tellOff({ voice }: HelperSession, why: string): void {
+    voice.log("warn", "proposals_off");
+    voice.impaired(`Agents cannot propose: ${why}`);
   }
 
   /** A Helper speaks for a session: the one it is about, else any; with none there is nobody to tell. */

@@ -79,6 +79,7 @@ function started(sessionId: string, agent = "unknown"): HelperSession {
       log: (level, message, fields) => voice.push(`${level} ${message} ${JSON.stringify(fields)}`),
       busy: (busy) => voice.push(`busy ${busy}`),
       unavailable: (reason) => voice.push(`unavailable ${reason}`),
+      impaired: (reason) => voice.push(reason),
     },
   );
   desk.sessionStarted(one);
@@ -268,6 +269,7 @@ describe("what ends a proposal before a person decides", () => {
     await expect.poll(() => desk.reviewPath).toBeUndefined();
     expect(ask(channel)).toEqual({ outcome: "selected", optionId: "no" });
     await expect(turn("t2")).rejects.toThrow("no channel");
+    expect(voice).toContainEqual(expect.stringContaining("Agents cannot propose: Their socket was lost"));
   });
 
   test("an accepted line that nobody reads", async () => {
@@ -428,16 +430,20 @@ describe("refused commands", () => {
 
 describe("without a private place", () => {
   test.each([
-    ["no folder at all", ""],
-    ["a folder that is not there", "/nowhere/acp"],
-  ])("%s: no channel, a reason in the log, commands refused", async (_name, socketDir) => {
+    ["no folder at all", "", "Agents cannot propose: The master has no place"],
+    [
+      "a folder that is not there",
+      "/nowhere/acp",
+      "Agents cannot propose: Cannot read the folder /nowhere/acp (ENOENT)",
+    ],
+  ])("%s: no channel, the reason told, commands refused", async (_name, socketDir, reason) => {
     const off = new ProposalDesk({ executor });
     await off.open({ socketDir, reviewDir: join(folder, "r") }, "test");
     off.sessionStarted(session);
     expect(off.reviewPath).toBeUndefined();
     const blocks = await off.turnStarted({ session, turnId: "t", mayPropose: true }, new AbortController().signal);
     expect(blocks).toEqual([]);
-    expect(voice.join("\n")).toContain("proposals_off");
+    expect(voice).toContainEqual(expect.stringContaining(reason));
     const channel = await turn();
     expect(asked({ command: commandOf(channel) }, { desk: off })).toMatchObject({ optionId: "no" });
     await off[Symbol.asyncDispose]();

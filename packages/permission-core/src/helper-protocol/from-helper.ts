@@ -15,8 +15,13 @@ export type BusyParams = z.infer<typeof busyParams>;
 export const unavailableParams = z.looseObject({ sessionId: z.string(), reason: z.string() });
 export type UnavailableParams = z.infer<typeof unavailableParams>;
 
+/** A part of what this Helper offers does not work as long as it runs; its decisions do. The reason is for people. */
+export const impairedParams = z.looseObject({ sessionId: z.string(), reason: z.string() });
+export type ImpairedParams = z.infer<typeof impairedParams>;
+
 export const fromHelper = {
   [masterMethods.log]: { kind: "notification", params: logParams },
   [masterMethods.busy]: { kind: "notification", params: busyParams },
   [masterMethods.unavailable]: { kind: "notification", params: unavailableParams },
+  [masterMethods.impaired]: { kind: "notification", params: impairedParams },
 } as const;

@@ -1,4 +1,5 @@
-// The names of the Helper protocol and its version. A message changes only together with the version.
+// The names of the Helper protocol and its version. A message changes only together with the version; a notification that
+// the other side may as well ignore can be added.
 
 export const PROTOCOL_VERSION = 1;
 
@@ -24,6 +25,7 @@ export const masterMethods = {
   log: "helper/log",
   busy: "helper/busy",
   unavailable: "helper/unavailable",
+  impaired: "helper/impaired",
 } as const;
 
 /** What a Helper may ask to be told of besides permissions. */
