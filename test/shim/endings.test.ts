@@ -1,10 +1,12 @@
 // When the shim does not go on with the next daemon: what it says, and with which code it ends.
-import { existsSync, rmSync } from "node:fs";
+import { mkdirSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { eventually, within } from "../harness/events.ts";
+import { within } from "../harness/events.ts";
+import { startMaster } from "../harness/master.ts";
 import { fakeAgent } from "../harness/scripted-agent.ts";
 import type { RawClient } from "../harness/raw-client.ts";
-import { crash, editorOf, goesOn, masterOf, turn, written } from "./restarts.ts";
+import { crash, editorOf, goesOn, knows, masterOf, turn, written } from "./restarts.ts";
 
 const scripted = (more: Parameters<typeof fakeAgent>[0] = {}) =>
   fakeAgent({ sessionIds: ["a"], ...more, auto: { "session/prompt": false, ...more.auto } });
@@ -24,58 +26,45 @@ describe("the shim ends with 1 and says why", () => {
     expect(master.masterFile()).toBeUndefined();
   });
 
-  it("when a session cannot be resumed; what the editor asked meanwhile is answered", async () => {
-    await using agent = scripted({
+  it("when a session cannot be resumed, its folder or agent is gone, or the agent has other capabilities", async () => {
+    await using forgetful = scripted({
       auto: {
         "session/resume": () => {
           throw new Error("gone");
         },
       },
     });
-    await using master = await masterOf(agent);
-    const editor = await editorOf(master, ["--no-start"]);
-    await turn(editor, await agent.process(0), "one");
+    await using changed = scripted({ sessionIds: ["b"] });
+    await using removed = scripted({ sessionIds: ["c"] });
+    await using homeless = scripted({ sessionIds: ["d"] });
+    await using master = await startMaster({ agents: { forgetful, changed, removed, homeless } });
+    const folder = join(master.work, "folder");
+    mkdirSync(folder);
+    const open = async (agent: string, cwd = master.work): Promise<RawClient> => {
+      const editor = master.connect([agent, "--no-start"]);
+      await editor.initialize();
+      await editor.newSession({ cwd });
+      return editor;
+    };
+    const editor = await open("forgetful");
+    const others = [await open("changed"), await open("removed"), await open("homeless", folder)];
+    await turn(editor, await forgetful.process(0), "one");
     await written(editor);
     await crash(master);
-    await eventually(() => editor.program!.stderr.includes("goes on with the next one"), "the shim knows");
+    await knows(editor);
     const held = editor.prompt("a", "two", 20_000);
-    await master.serve();
-    expect((await held).error).toMatchObject({ data: { reason: "daemon_restarted" } });
-    await ends(editor, /session a cannot be resumed: .*The agent answered with error/);
-  });
-
-  it("when its folder is gone", async () => {
-    await using agent = scripted();
-    await using master = await masterOf(agent);
-    const editor = await editorOf(master, ["--no-start"]);
-    await crash(master);
-    rmSync(master.work, { recursive: true });
-    await master.serve();
-    await ends(editor, /session a cannot be resumed: .*does not exist/);
-    expect(existsSync(master.work)).toBe(false);
-  });
-
-  it("when the agent has other capabilities than the editor was promised", async () => {
-    await using agent = scripted();
-    await using master = await masterOf(agent);
-    const editor = await editorOf(master, ["--no-start"]);
-    await crash(master);
-    agent.setAuto("initialize", {
+    changed.setAuto("initialize", {
       protocolVersion: 1,
       agentCapabilities: { loadSession: true, sessionCapabilities: { resume: {}, fork: {} } },
     });
+    master.configure({ agents: { forgetful, changed, homeless } });
+    rmdirSync(folder);
     await master.serve();
-    await ends(editor, /other capabilities/);
-  });
-
-  it("when its agent is not configured any more", async () => {
-    await using agent = scripted();
-    await using master = await masterOf(agent);
-    const editor = await editorOf(master, ["--no-start"]);
-    await crash(master);
-    master.configure({ config: {} });
-    await master.serve();
-    await ends(editor, /refuses this connection: There is no agent "fake"/);
+    await ends(editor, /session a cannot be resumed: .*The agent answered with error/);
+    expect((await held).error).toMatchObject({ data: { reason: "daemon_restarted" } });
+    await ends(others[0]!, /other capabilities/);
+    await ends(others[1]!, /refuses this connection: There is no agent "removed"/);
+    await ends(others[2]!, /session d cannot be resumed: .*does not exist/);
   });
 });
 
@@ -89,7 +78,7 @@ describe("the shim starts no daemon", () => {
     for (let n = 0; n < 4; n++) await process.say("a", "x".repeat(1 << 20));
     expect((await master.cli(["stop"])).code).toBe(0);
     editor.resume();
-    await eventually(() => editor.program!.stderr.includes("goes on with the next one"), "the shim knows");
+    await knows(editor);
     // It would have started by now: this one is refused where another runs.
     await master.serve();
     await goesOn(editor);

@@ -2,8 +2,16 @@
 import { describe, expect, it } from "vitest";
 import { eventually } from "../harness/events.ts";
 import type { Master } from "../harness/master.ts";
+import type { RawClient } from "../harness/raw-client.ts";
 import { fakeAgent } from "../harness/scripted-agent.ts";
-import { crash, editorOf, goesOn, masterOf, startedOver, turn, turnIn, written } from "./restarts.ts";
+import { crash, editorOf, goesOn, knows, masterOf, startedOver, turn, turnIn, written } from "./restarts.ts";
+
+/** What the client was told that people asked. */
+const asked = (client: RawClient): string[] =>
+  client
+    .updates("a")
+    .filter((update) => update.sessionUpdate === "user_message_chunk")
+    .map((update) => update.content.text);
 
 const notice = (text: string) => ({ sessionUpdate: "notice", level: "info", text });
 const scripted = () => fakeAgent({ auto: { "session/prompt": false }, sessionIds: ["a", "b", "c"] });
@@ -41,70 +49,46 @@ describe("an idle editor", () => {
     expect(editor.program!.running).toBe(true);
   });
 
-  it("gets what others did in its session, but not what it did itself", async () => {
+  it("is told what others did and not what it did itself or did not announce; nobody looks for closed sessions", async () => {
     await using agent = scripted();
     await using master = await masterOf(agent);
     const editor = await editorOf(master);
+    for (const sessionId of ["b", "c"]) expect((await editor.newSession()).sessionId).toBe(sessionId);
     const other = await master.client();
     await other.initialize();
-    await other.call("session/load", { sessionId: "a", cwd: master.work, mcpServers: [] });
-    const first = await agent.process(0);
-    await turn(editor, first, "one");
-    await turn(other, first, "two");
-    await written(editor);
-    await crash(master);
-    await goesOn(editor);
-    const asked = () =>
-      editor
-        .updates("a")
-        .filter((update) => update.sessionUpdate === "user_message_chunk")
-        .map((update) => update.content.text);
-    expect(asked()).toEqual(["say two"]);
-    await turn(editor, await agent.process(1), "three");
-    expect(editor.text("a")).toBe("onetwothree");
-    expect(asked()).toEqual(["say two"]);
-  });
-
-  it("is not told of updates that it did not announce, also of those that a former daemon wrote", async () => {
-    await using agent = scripted();
-    await using master = await masterOf(agent);
-    const editor = await editorOf(master);
+    const load = (client: RawClient) =>
+      client.call("session/load", { sessionId: "a", cwd: master.work, mcpServers: [] }, 20_000);
+    await load(other);
+    const watcher = master.connect(["fake", "--observer"]);
+    await watcher.initialize();
+    await load(watcher);
     const first = await agent.process(0);
     await first.update("a", notice("one"));
     await turn(editor, first, "one");
-    await written(editor);
+    await turn(other, first, "two");
+    for (const sessionId of ["b", "c"]) await turn(editor, first, "never mind", sessionId);
+    await editor.call("session/close", { sessionId: "b" });
+    expect((await master.cli(["close", "c"])).code).toBe(0);
+    for (const client of [editor, watcher]) await written(client);
     await crash(master);
-    await goesOn(editor);
+    for (const client of [editor, watcher]) await goesOn(client);
+
     const second = await agent.process(1);
     await second.update("a", notice("two"));
-    await turn(editor, second, "two");
-    expect(editor.text("a")).toBe("onetwo");
-    expect(startedOver(editor)).toBe(0);
-    const late = await master.client();
-    await late.initialize();
-    await late.call("session/load", { sessionId: "a", cwd: master.work, mcpServers: [] });
-    expect(late.updates("a").map(({ sessionUpdate }) => sessionUpdate)).not.toContain("notice");
-    expect(late.text("a")).toBe("onetwo");
-  });
-
-  it("of a session that another client closed is not asked to resume it", async () => {
-    await using agent = scripted();
-    await using master = await masterOf(agent);
-    const editor = await editorOf(master);
-    await editor.newSession();
-    await editor.newSession();
-    const first = await agent.process(0);
-    await turn(editor, first, "one");
-    await turn(editor, first, "two", "b");
-    await turn(editor, first, "three", "c");
-    await editor.call("session/close", { sessionId: "c" });
-    expect((await master.cli(["close", "b"])).code).toBe(0);
-    await crash(master);
-    await goesOn(editor);
-    const second = await agent.process(1);
+    await turn(editor, second, "three");
     const resumed = second.lines.all.filter(({ message }) => message.method === "session/resume");
     expect(resumed.map(({ message }) => message.params.sessionId)).toEqual(["a"]);
-    await turn(editor, second, "four");
+    await watcher.waitFor(() => watcher.text("a") === "onetwothree");
+    const late = await master.client();
+    await late.initialize();
+    await load(late);
+    for (const client of [editor, watcher, late]) {
+      expect(client.text("a")).toBe("onetwothree");
+      expect(client.updates("a").map(({ sessionUpdate }) => sessionUpdate)).not.toContain("notice");
+    }
+    expect(asked(editor)).toEqual(["say two"]);
+    expect(asked(watcher)).toEqual(["say one", "say two", "say three"]);
+    expect(startedOver(editor) + startedOver(watcher)).toBe(0);
   });
 
   it("that has asked nothing yet goes on, also where the agent keeps nothing of such a session", async () => {
@@ -139,27 +123,6 @@ describe("an idle editor", () => {
     expect(editor.received("session/update").every(({ params }) => params.sessionId === "a")).toBe(true);
   });
 
-  it("that only looks on goes on looking", async () => {
-    await using agent = scripted();
-    await using master = await masterOf(agent);
-    const client = await master.client();
-    await client.initialize();
-    await client.newSession();
-    const watcher = master.connect(["fake", "--observer"]);
-    await watcher.initialize();
-    await watcher.call("session/load", { sessionId: "a", cwd: master.work, mcpServers: [] });
-    await turn(client, await agent.process(0), "one");
-    await written(watcher);
-    await crash(master);
-    await goesOn(watcher);
-    const next = await master.client();
-    await next.initialize();
-    await next.call("session/load", { sessionId: "a", cwd: master.work, mcpServers: [] });
-    await turn(next, agent.processes.at(-1)!, "two");
-    await watcher.waitFor(() => watcher.text("a") === "onetwo");
-    expect(startedOver(watcher)).toBe(0);
-  });
-
   it("that never said anything is served by the next daemon", async () => {
     await using agent = scripted();
     await using master = await masterOf(agent);
@@ -169,7 +132,7 @@ describe("an idle editor", () => {
     const clients = async () => (await watcher.call("_acp-master/status", {})).clients;
     await eventually(async () => (await clients()) === 2, "the shim is connected");
     await crash(master);
-    await eventually(() => editor.program!.stderr.includes("goes on with the next one"), "the shim knows");
+    await knows(editor);
     await editor.initialize();
     await editor.newSession();
   });

@@ -3,21 +3,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { eventually, within } from "../harness/events.ts";
-import type { Master } from "../harness/master.ts";
+import { within } from "../harness/events.ts";
+import type { Message } from "../harness/lines.ts";
 import type { RawClient } from "../harness/raw-client.ts";
 import { fakeAgent } from "../harness/scripted-agent.ts";
-import { crash, editorOf, goesOn, masterOf, turn, written } from "./restarts.ts";
+import { crash, editorOf, goesOn, knows, masterOf, turn, written } from "./restarts.ts";
 
 const yes = (id: unknown) => ({ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId: "yes" } } });
-
-/** An editor whose daemon is gone, and which starts none. */
-async function away(master: Master): Promise<RawClient> {
-  const editor = await editorOf(master, ["--no-start"]);
-  await crash(master);
-  await eventually(() => editor.program!.stderr.includes("goes on with the next one"), "the shim knows");
-  return editor;
-}
 
 const scripted = () => fakeAgent({ sessionIds: ["a"], auto: { "session/prompt": false } });
 
@@ -70,8 +62,8 @@ describe("an open dialog", () => {
     await editor.send(yes(dialog.message.id));
 
     const second = await agent.process(1);
-    void editor.prompt("a", "two", 20_000).catch(() => {});
-    await second.received("session/prompt");
+    const turn = editor.prompt("a", "two", 20_000);
+    const prompt = await second.received("session/prompt");
     const again = second.askPermission("a");
     const next = await editor.next("session/request_permission");
     await editor.send(yes(next.message.id));
@@ -80,6 +72,8 @@ describe("an open dialog", () => {
     expect(second.lines.all.filter(({ message }) => message.method === undefined && "result" in message)).toHaveLength(
       1,
     );
+    await second.answer(prompt, { stopReason: "end_turn" });
+    expect((await turn).result).toEqual({ stopReason: "end_turn" });
     const { counters } = await editor.call("_acp-master/status", {});
     expect(counters.lateAnswers).toBe(0);
     const record = readFileSync(join(master.home, "state", "audit.ndjson"), "utf8").split("\n");
@@ -90,54 +84,46 @@ describe("an open dialog", () => {
 });
 
 describe("while no daemon runs", () => {
-  it("what the editor sends waits, in order, for the next one", async () => {
-    await using agent = scripted();
+  it("what editors send waits in order; those that go or are ended need not wait", async () => {
+    await using agent = fakeAgent({ auto: { "session/prompt": false } });
     await using master = await masterOf(agent);
-    const editor = await away(master);
-    const held = editor.prompt("a", "one", 20_000);
-    await editor.notify("session/cancel", { sessionId: "a" });
-    const other = editor.prompt("a", "two", 20_000);
-    await editor.send("this is no JSON");
-    await master.serve();
-    // The cancel came between the two: it ends the first alone, which no agent has to hear of.
-    expect((await held).result).toEqual({ stopReason: "cancelled" });
-    const second = await agent.process(1);
-    const prompt = await second.received("session/prompt");
-    expect(prompt.message.params.prompt[0].text).toBe("two");
-    await second.answer(prompt, { stopReason: "end_turn" });
-    expect((await other).result).toEqual({ stopReason: "end_turn" });
-    expect((await editor.waitFor((message) => message.error?.code === -32700)).message.id).toBeNull();
-  });
+    const open = async () => {
+      const editor = master.connect(["fake", "--no-start"]);
+      await editor.initialize();
+      return { editor, sessionId: (await editor.newSession()).sessionId };
+    };
+    const [waits, asks, goes, isEnded] = [await open(), await open(), await open(), await open()];
+    await crash(master);
+    for (const { editor } of [waits, asks, goes, isEnded]) await knows(editor);
 
-  it("an editor that goes is let go with 0, at once when nothing of it waits", async () => {
-    await using agent = scripted();
-    await using master = await masterOf(agent);
-    const editor = await away(master);
-    editor.endInput();
-    expect(await within(editor.program!.exited, "the shim ends")).toEqual({ code: 0, signal: null });
-  });
+    const cancelled = waits.editor.prompt(waits.sessionId, "one", 20_000);
+    await waits.editor.notify("session/cancel", { sessionId: waits.sessionId });
+    const held = waits.editor.prompt(waits.sessionId, "two", 20_000);
+    await waits.editor.send("this is no JSON");
+    const late = asks.editor.prompt(asks.sessionId, "three", 20_000);
+    asks.editor.endInput();
+    goes.editor.endInput();
+    expect(await within(goes.editor.program!.exited, "the shim ends")).toEqual({ code: 0, signal: null });
+    isEnded.editor.program!.child.kill("SIGTERM");
+    expect(await within(isEnded.editor.program!.exited, "the shim ends")).toEqual({ code: 130, signal: null });
 
-  it("an editor that asked something and goes gets its answer from the next one, then the shim ends with 0", async () => {
-    await using agent = scripted();
-    await using master = await masterOf(agent);
-    const editor = await away(master);
-    const held = editor.prompt("a", "one", 20_000);
-    editor.endInput();
     await master.serve();
     const second = await agent.process(1);
-    const prompt = await second.received("session/prompt");
-    await second.say("a", "late");
-    await second.answer(prompt, { stopReason: "end_turn" });
-    expect((await held).result).toEqual({ stopReason: "end_turn" });
-    expect(editor.text("a")).toBe("late");
-    expect(await within(editor.program!.exited, "the shim ends")).toEqual({ code: 0, signal: null });
-  });
-
-  it("the shim ends at SIGTERM", async () => {
-    await using agent = scripted();
-    await using master = await masterOf(agent);
-    const editor = await away(master);
-    editor.program!.child.kill("SIGTERM");
-    expect(await within(editor.program!.exited, "the shim ends")).toEqual({ code: 130, signal: null });
+    const answered = async (editor: RawClient, sessionId: string, turn: Promise<Message>): Promise<string> => {
+      const prompt = await second.received(
+        ({ method, params }) => method === "session/prompt" && params.sessionId === sessionId,
+      );
+      await second.say(sessionId, "heard");
+      await second.answer(prompt, { stopReason: "end_turn" });
+      expect((await turn).result).toEqual({ stopReason: "end_turn" });
+      expect(editor.text(sessionId)).toBe("heard");
+      return prompt.message.params.prompt[0].text;
+    };
+    // The cancel came between the two prompts: it ends the first alone, which no agent has to hear of.
+    expect((await cancelled).result).toEqual({ stopReason: "cancelled" });
+    expect(await answered(waits.editor, waits.sessionId, held)).toBe("two");
+    expect((await waits.editor.waitFor(({ error }) => error?.code === -32700)).message.id).toBeNull();
+    expect(await answered(asks.editor, asks.sessionId, late)).toBe("three");
+    expect(await within(asks.editor.program!.exited, "the shim ends")).toEqual({ code: 0, signal: null });
   });
 });

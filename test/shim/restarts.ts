@@ -27,6 +27,10 @@ export async function crash(home: Home): Promise<void> {
   await processGone(pid);
 }
 
+/** Resolves when the shim has seen that its daemon is gone. */
+export const knows = (editor: RawClient): Promise<unknown> =>
+  eventually(() => editor.program!.stderr.includes("goes on with the next one"), "the shim knows");
+
 /** Resolves when the shim has taken up the sessions with a next daemon so many times. */
 export async function goesOn(editor: RawClient, times = 1): Promise<void> {
   const seen = () => countOf(editor, "the sessions go on") >= times;

@@ -96,7 +96,9 @@ async function openUnderLock(
     server.on("error", (error) => onFault(errorCode(error)));
     identity = identityOf(path);
     const startedAt = new Date().toISOString();
-    const content = `${JSON.stringify({ pid: process.pid, socket: path, version: VERSION, startedAt })}\n`;
+    const supervised = process.env["SYSTEMD_EXEC_PID"] === String(process.pid) ? { supervisor: "systemd" } : {};
+    const facts = { pid: process.pid, socket: path, version: VERSION, startedAt, ...supervised };
+    const content = `${JSON.stringify(facts)}\n`;
     const masterFile = writeWhole(places.masterFile, content);
     return { ok: true, socket: new OpenSocket({ places, server, startedAt, identity, content, masterFile }) };
   } catch (error) {

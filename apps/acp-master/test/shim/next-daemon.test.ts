@@ -16,10 +16,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const patienceMs = 50;
 
 /** Whether there is a next daemon, and how many were started for it. */
-async function after(left: "crash" | "order", options: Omit<NextDaemonOptions, "patienceMs">) {
+async function after(left: "crash" | "supervised crash" | "order", options: Omit<NextDaemonOptions, "patienceMs">) {
   await using home = new FixtureHome(program);
   mkdirSync(home.places.runDir, { recursive: true, mode: 0o700 });
-  if (left === "crash") writeFileSync(home.places.masterFile, "{}");
+  const supervisor = left === "supervised crash" ? { supervisor: "systemd" } : {};
+  if (left !== "order") writeFileSync(home.places.masterFile, JSON.stringify({ pid: 1, ...supervisor }));
   const reached = await nextDaemon(home.places, { program, patienceMs, ...options });
   if (reached.ok) reached.connection.destroy();
   return { reached: reached.ok ? "daemon" : reached.reason, births: home.births().length };
@@ -40,6 +41,23 @@ describe("nextDaemon()", () => {
     ["where the announced restart does not come when it must not", "order", { announced: true, start: false }],
   ] as const)("starts none %s", async (_, left, options) => {
     expect(await after(left, options)).toEqual({ reached: "no_daemon", births: 0 });
+  });
+
+  it("leaves the start to the service manager for a while", async () => {
+    await using home = new FixtureHome(program);
+    // As systemd does: the variable names the process itself.
+    const daemon = home.run("sh", ["-c", 'SYSTEMD_EXEC_PID=$$ exec "$0" "$1" serve', process.execPath, program], {
+      env: { ...process.env, ACP_MASTER_HOME: home.home },
+    });
+    await daemon.says('"ready":true');
+    daemon.child.kill("SIGKILL");
+    await daemon.ended;
+    const waiting = nextDaemon(home.places, { announced: false, program });
+    const next = await home.serve();
+    const reached = await waiting;
+    expect(reached.ok && reached.connection.destroy()).toBeTruthy();
+    expect(home.births()).toEqual([daemon.child.pid, next.child.pid]);
+    expect(await after("supervised crash", { announced: false })).toEqual({ reached: "daemon", births: 1 });
   });
 
   it("takes the one that somebody else starts", async () => {
