@@ -14,6 +14,7 @@ import type { Config } from "../config/schema.ts";
 import { watchConfig } from "../config/watch-config.ts";
 import { resolveHelperSpec } from "../helper/helper-spec.ts";
 import { JournalWriter } from "../journal/journal-writer.ts";
+import { adoptKept } from "../router/keep-sessions.ts";
 import { Router } from "../router/router.ts";
 import { SessionStore } from "../router/session-store.ts";
 import { VERSION } from "../version.ts";
@@ -150,7 +151,7 @@ class Daemon {
     this.#idle = setInterval(() => this.#exitWhenIdle(), lookMs);
     this.#idle.unref();
     this.#log.info({ version: VERSION, socket: places.socketPath }, "daemon started");
-    this.router.adoptKept().catch((error: unknown) => this.#log.error({ err: error }, "kept sessions"));
+    adoptKept(this.router).catch((error: unknown) => this.#log.error({ err: error }, "kept sessions"));
   }
 
   askToStop(reason: StopReason): void {
@@ -162,7 +163,7 @@ class Daemon {
     clearInterval(this.#idle);
     this.#watch[Symbol.dispose]();
     this.#log.info({ reason }, "daemon stops");
-    await this.router.drain(this.#config.daemon.drainSeconds * 1000);
+    await this.router.running.drain(this.#config.daemon.drainSeconds * 1000);
     await this.router.stop(reason);
     this.#proposals[Symbol.dispose]();
     await this.#reaper[Symbol.asyncDispose]();

@@ -41,6 +41,8 @@ const app = client({ name: "acp-master host" })
   .onRequest("terminal/create", async ({ params }) => {
     const { sessionId, command, args, cwd, env, outputByteLimit } = params;
     const folder = await served(() => filesOf(sessionId).then((files) => files.folder(cwd ?? undefined)));
+    // It may have ended while the folder was looked for: nobody would end the command.
+    await filesOf(sessionId);
     const terminalId = terminals.create(sessionId, {
       command,
       args: args ?? [],

@@ -1,18 +1,17 @@
 // What agents ask and tell, besides session/update: permissions become tickets, everything else goes to the one client that
 // can take it, or is answered at once.
 
-import { type Edit, type Envelope, hasOneReading, readString, splice } from "@acp-master/wire";
-import { fault, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, type RpcError } from "../protocol/reasons.ts";
+import { type Edit, type Envelope, hasOneReading, readString } from "@acp-master/wire";
+import { fault, INVALID_REQUEST, METHOD_NOT_FOUND, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink } from "./agent-link.ts";
-import type { ClientConnection, Question } from "./client-connection.ts";
+import type { ClientConnection } from "./client-connection.ts";
 import { needsCapability } from "./client-capabilities.ts";
-import { idText, keep, reopened, underId } from "./kept-frame.ts";
+import { idText, keep, reopened } from "./kept-frame.ts";
 import { errorFrame, resultFrame } from "./message.ts";
 import { REFUSED_UNSEEN } from "./permission-requests.ts";
+import { clientGone, putToClient, putToHost, toClient } from "./put-request.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
-import { peopleGraceMs, wait } from "../wait.ts";
-import { releaseAt, type TerminalOwner } from "./session-terminals.ts";
 
 const PERMISSION = "session/request_permission";
 /** What a preset can forbid without a question. */
@@ -87,7 +86,7 @@ function route(router: Router, link: AgentLink, envelope: Envelope): void {
   const target = targetOf(link, session, envelope, method);
   if (!target.ok) refuseAgent(link, id, target.error);
   else if (target.client === "host") putToHost(router, link, { session, method }, envelope);
-  else put(router, link, { client: target.client, session, method }, envelope);
+  else putToClient(router, link, { client: target.client, session, method }, envelope);
 }
 
 export function agentNotification(router: Router, link: AgentLink, envelope: Envelope): void {
@@ -168,9 +167,6 @@ function targetOf(link: AgentLink, session: Session, envelope: Envelope, method:
   return { ok: false, error: fault("no_client", message) };
 }
 
-const clientGone = (method: string): RpcError =>
-  fault("client_gone", `The client that was asked for "${method}" is gone; it is asked of no other one.`);
-
 function requestWithoutSession(router: Router, link: AgentLink, envelope: Envelope, method: string): void {
   const id = idText(envelope);
   const { requestId } = envelope;
@@ -180,7 +176,7 @@ function requestWithoutSession(router: Router, link: AgentLink, envelope: Envelo
     const mode = readString(envelope.bytes, envelope.elicitationMode);
     if (origin?.client.isController && origin.client.identity.capabilities.serves(method, mode)) {
       const edits: Edit[] = [{ ...requestId, bytes: Buffer.from(origin.id, "latin1") }];
-      put(router, link, { client: origin.client, session: undefined, method }, envelope, edits);
+      putToClient(router, link, { client: origin.client, session: undefined, method }, envelope, edits);
       return;
     }
     refuseAgent(link, id, fault("no_client", "The client whose request this elicitation belongs to cannot show it."));
@@ -188,7 +184,7 @@ function requestWithoutSession(router: Router, link: AgentLink, envelope: Envelo
   }
   const [only, second] = [...link.clients].filter((client) => client.isController);
   if (only && !second && only.identity.capabilities.serves(method)) {
-    put(router, link, { client: only, session: undefined, method }, envelope);
+    putToClient(router, link, { client: only, session: undefined, method }, envelope);
     return;
   }
   refuseAgent(link, id, { code: METHOD_NOT_FOUND, message: `"${method}" without a sessionId has no single receiver.` });
@@ -197,143 +193,4 @@ function requestWithoutSession(router: Router, link: AgentLink, envelope: Envelo
 /** Refuses a request that was not put to anybody. */
 function refuseAgent(link: AgentLink, id: string, error: RpcError): void {
   link.reply(id, errorFrame(id, error));
-}
-
-interface Recipient {
-  readonly client: ClientConnection;
-  readonly session: Session | undefined;
-  readonly method: string;
-}
-
-/** Puts the agent's request to one client. It is sent at most once, and answered exactly once. */
-function put(router: Router, link: AgentLink, to: Recipient, envelope: Envelope, edits: readonly Edit[] = []): void {
-  const { client, session, method } = to;
-  const id = idText(envelope);
-  const request = keep(envelope);
-  const attachment = session?.attachments.get(client);
-  const position = !session || !attachment || attachment.gated ? 0 : session.log.end;
-  const seconds = waitSeconds(router, link.agent, method);
-  let stopWaiting: (() => void) | undefined;
-  const done = (): void => stopWaiting?.();
-
-  const elicitation = readString(envelope.bytes, envelope.elicitationId);
-  if (method === "elicitation/create" && elicitation !== undefined) {
-    router.elicitations.asked(link, elicitation, client);
-  }
-
-  let number = 0;
-  const takeBack = (): void =>
-    client.withdraw(number, session && method === "terminal/create" ? unwanted(session, request, client) : undefined);
-  // Registered before it is written: writing may be the moment in which the client turns out to be gone.
-  link.incoming.set(id, {
-    cancelled: () => client.cancelQuestion(number),
-    abandoned: () => {
-      done();
-      takeBack();
-    },
-  });
-  number = client.askFrame(
-    (clientId) => {
-      const all = [...edits, ...outwardEdits(session, request), { ...request.id, bytes: Buffer.from(clientId) }];
-      return splice(
-        request.bytes,
-        request.start,
-        request.end,
-        all.toSorted((a, b) => a.start - b.start),
-      );
-    },
-    {
-      answered: (answer) => {
-        done();
-        if (session) noteTerminal(session, { method, request, answer, owner: client });
-        link.relayAnswer(id, underId(answer, id));
-      },
-      malformed: () => {
-        done();
-        link.refuse(id, { code: INTERNAL_ERROR, message: `The client's answer to "${method}" was no legal response.` });
-      },
-      lost: () => {
-        done();
-        link.refuse(id, clientGone(method));
-      },
-    },
-    attachment,
-    position,
-  );
-  if (seconds > 0 && link.incoming.has(id)) {
-    const late = (): void => {
-      takeBack();
-      link.refuse(id, fault("no_client", `The client has not answered "${method}" for ${seconds} s.`));
-    };
-    stopWaiting = wait(seconds * 1000, late, peopleGraceMs);
-  }
-}
-
-/** As `put`, to the host client: its answers are the agent's, and it is asked at most once too. */
-function putToHost(
-  router: Router,
-  link: AgentLink,
-  { session, method }: { session: Session; method: string },
-  envelope: Envelope,
-): void {
-  const id = idText(envelope);
-  const request = keep(envelope);
-  const frame = reopened(toClient(session, request));
-  link.incoming.set(id, { cancelled: () => {}, abandoned: () => {} });
-  router.host.put(session, frame, {
-    answered: (answer) => {
-      noteTerminal(session, { method, request, answer, owner: "host" });
-      link.relayAnswer(id, underId(answer, id));
-    },
-    lost: () => link.refuse(id, clientGone(method)),
-  });
-}
-
-interface TerminalAnswer {
-  readonly method: string;
-  readonly request: Envelope;
-  readonly answer: Envelope;
-  readonly owner: TerminalOwner;
-}
-
-/** A terminal sticks to who made it, until it is released. */
-function noteTerminal(session: Session, { method, request, answer, owner }: TerminalAnswer): void {
-  const agentId = readString(request.bytes, request.sessionId) ?? "";
-  if (method === "terminal/create") {
-    const terminalId = readString(answer.bytes, answer.resultTerminalId);
-    if (terminalId === undefined) return;
-    session.terminals.made(agentId, { owner, sessionId: session.outwardId(agentId), terminalId });
-  } else if (method === "terminal/release" && answer.result.start >= 0) {
-    session.terminals.released(agentId, readString(request.bytes, request.terminalId) ?? "");
-  }
-}
-
-/** The client may have made the terminal all the same: nobody knows of it, so it is released. */
-function unwanted(session: Session, request: Envelope, owner: ClientConnection): Question {
-  const sessionId = session.outwardId(readString(request.bytes, request.sessionId) ?? "");
-  return {
-    answered: (answer) => {
-      const terminalId = readString(answer.bytes, answer.resultTerminalId);
-      if (terminalId !== undefined) releaseAt({ owner, sessionId, terminalId });
-    },
-    malformed: () => {},
-    lost: () => {},
-  };
-}
-
-/** How long a client may take; 0: as long as it wants. Waiting for a process to exit is no silence. */
-function waitSeconds(router: Router, agent: string, method: string): number {
-  if (method === "elicitation/create") return router.permissions.policyOf(agent).timeoutSeconds;
-  if (method.startsWith("terminal/") && method !== "terminal/create") return 0;
-  return router.config.limits.clientSeconds;
-}
-
-function outwardEdits(session: Session | undefined, envelope: Envelope): Edit[] {
-  const bytes = session?.outwardName(envelope.bytes, envelope.sessionId);
-  return bytes ? [{ ...envelope.sessionId, bytes }] : [];
-}
-
-function toClient(session: Session, envelope: Envelope): Buffer {
-  const edits = outwardEdits(session, envelope);
-  return edits.length === 0 ? envelope.bytes : splice(envelope.bytes, envelope.start, envelope.end, edits);
 }

@@ -2,6 +2,7 @@
 // the row stay. The next prompt, load or resume restores them. Those that run nowhere go for good after some days.
 
 import { leaveProcess } from "./leave-process.ts";
+import { saveSession } from "./keep-sessions.ts";
 import { json } from "./message.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
@@ -74,7 +75,7 @@ function park(router: Router, session: Session): void {
   }
   leaveProcess(router, session);
   session.state = "parked";
-  router.save(session);
+  saveSession(router, session);
   router.permissions.helpers.sessionEnd(session.key);
   router.changed(session);
 }

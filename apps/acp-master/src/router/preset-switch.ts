@@ -2,6 +2,7 @@
 
 import { fault, INVALID_PARAMS, type RpcError } from "../protocol/reasons.ts";
 import type { ClientConnection } from "./client-connection.ts";
+import { saveSession } from "./keep-sessions.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
 import { approvalsChanged } from "./session-notices.ts";
@@ -48,7 +49,7 @@ function apply(router: Router, session: Session, change: PresetSwitch): RpcError
     return { code: INVALID_PARAMS, message };
   }
   session.preset = preset;
-  router.save(session);
+  saveSession(router, session);
   router.settings.record.event("preset", { sessionId: session.sessionId, agent: session.agent, preset });
   router.permissions.helpers.preset(session.key, preset);
   if (wanted.refuseAll) router.permissions.tickets.presetRefusesAll(session.key);

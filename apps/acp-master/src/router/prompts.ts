@@ -6,6 +6,7 @@ import { fault, INVALID_PARAMS, type RpcError } from "../protocol/reasons.ts";
 import type { AgentLink } from "./agent-link.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { inwardEdits } from "./forward.ts";
+import { saveSession } from "./keep-sessions.ts";
 import { idText, isArraySpan, keep, reopened, underId } from "./kept-frame.ts";
 import { notificationFrame } from "./message.ts";
 import { replayOver, restore } from "./restore.ts";
@@ -122,7 +123,7 @@ function handOn(router: Router, session: Session, turn: Turn, append: Buffer | u
   if (!session.keptTurn) {
     // Before the agent can know of it: a session without a turn may be replaced by another.
     session.keptTurn = true;
-    router.save(session);
+    saveSession(router, session);
   }
   echoToOthers(router, session, turn);
   const frame = reopened(withBlocks(turn.frame, append));
@@ -162,12 +163,12 @@ function ended(router: Router, session: Session, turn: Turn, stopReason: string)
   session.turns.end(turn);
   session.tools.turnEnded();
   session.log.turnBoundary();
-  if (Date.now() - session.savedAt > SAVE_MS) router.save(session);
+  if (Date.now() - session.savedAt > SAVE_MS) saveSession(router, session);
   router.giveUp.unwatch(session);
   router.permissions.helpers.turnEnd(session.key, String(turn.id), stopReason);
   startNext(router, session);
   router.changed(session);
-  router.turnOver();
+  router.running.ended();
 }
 
 /** The process is gone, as `cause` says: what waits for it is answered. The prompt that it had was answered with its end. */

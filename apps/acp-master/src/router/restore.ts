@@ -6,6 +6,7 @@ import { agentError, agentErrorCode } from "./agent-error.ts";
 import type { AgentLink } from "./agent-link.ts";
 import type { Acquired } from "./agent-pool.ts";
 import type { ClientConnection } from "./client-connection.ts";
+import { saveSession } from "./keep-sessions.ts";
 import { keep } from "./kept-frame.ts";
 import { leaveProcess } from "./leave-process.ts";
 import { json } from "./message.ts";
@@ -64,11 +65,11 @@ async function restoreOnce(router: Router, session: Session, client: ClientConne
     if (router.stopping) return fault("stopping", "acp-master is stopping; try again when it has started anew.");
     if (claimed.ok && (await renewed(router, session, claimed.link))) return undefined;
     session.state = "lost";
-    router.save(session);
+    saveSession(router, session);
     return sessionLost(session, failure);
   }
   session.state = "open";
-  router.save(session);
+  saveSession(router, session);
   if (session.replaying) session.replaying.lastAt = Date.now();
   for (const attached of session.attachments.keys()) session.route?.clients.add(attached);
   router.permissions.helpers.sessionChanged(session.key, "replaced");

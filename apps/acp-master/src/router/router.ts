@@ -16,20 +16,18 @@ import { EarlyFrames } from "./early-frames.ts";
 import { Elicitations } from "./elicitations.ts";
 import { Events, sessionRow } from "./events.ts";
 import { HostService } from "./host-service.ts";
+import { saveSession } from "./keep-sessions.ts";
 import { leaveProcess } from "./leave-process.ts";
 import { Parking } from "./park.ts";
 import { Permissions } from "./permissions.ts";
 import { GiveUp } from "./give-up.ts";
-import { answerCancelled, cancelTurn, failTurn } from "./prompts.ts";
+import { failTurn } from "./prompts.ts";
 import type { RouterSettings } from "./router-settings.ts";
-import { settleFormerTickets } from "./former-tickets.ts";
 import type { Session, SessionOwner } from "./session.ts";
+import { RunningTurns } from "./running-turns.ts";
 import { removeSession } from "./session-end.ts";
 import { type NewPlace, SessionTable } from "./session-table.ts";
 import { AgentUpdates } from "./agent-updates.ts";
-
-/** After a cancel at the stop agents get this long to end their turns. */
-const CANCEL_MS = 2000;
 
 export class Router implements ClientOwner, LinkOwner, SessionOwner {
   readonly settings: RouterSettings;
@@ -45,11 +43,11 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   readonly parking: Parking;
   readonly host: HostService;
   readonly elicitations = new Elicitations();
+  readonly running = new RunningTurns(this);
   readonly counters = { noise: 0, lateAnswers: 0, droppedUpdates: 0, badFrames: 0 };
   /** No more prompts are taken. */
   stopping = false;
 
-  #drained: (() => void) | undefined;
   #idleMs = 0;
   #lookedAt = performance.now();
 
@@ -112,41 +110,8 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     session.provisional = false;
     session.presetsAwaited = false;
     this.permissions.sessionOpened(session);
-    this.save(session);
+    saveSession(this, session);
     this.changed(session);
-  }
-
-  /** Keeps who the session is; what was seen in it is kept as it comes. */
-  save(session: Session): void {
-    if (session.provisional || session.state === "removed") return;
-    session.savedAt = Date.now();
-    const { sessionId, agent, agentId, cwd, roots, preset, createdAt, updatedAt, state, hadTurn } = session;
-    const additionalDirectories = roots.slice(1);
-    this.settings.store.save(session.log, {
-      sessionId,
-      agent,
-      agentId,
-      cwd,
-      additionalDirectories,
-      preset,
-      createdAt,
-      updatedAt,
-      hadTurn,
-      state,
-    });
-  }
-
-  /** The sessions of the runs before: listed at once, restored when somebody needs one. */
-  async adoptKept(): Promise<void> {
-    const adopted = this.settings.store.kept().flatMap((record) => {
-      const { preset, createdAt, updatedAt, hadTurn, ...place } = record;
-      const log = this.settings.store.open(record.agent, record.agentId);
-      const session = this.sessions.adopt(place, { log, preset: preset ?? "", createdAt, updatedAt, hadTurn }, this);
-      if (!session) return [];
-      session.state = record.state === "open" ? "parked" : record.state;
-      return [session];
-    });
-    await settleFormerTickets(this.settings.record, adopted, this.startedAt.getTime());
   }
 
   attach(client: ClientConnection, session: Session, from: number): void {
@@ -288,7 +253,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
       return;
     }
     session.state = this.stopping ? "parked" : "lost";
-    this.save(session);
+    saveSession(this, session);
     this.permissions.helpers.sessionChanged(session.key, "agent_exited");
     this.changed(session);
   }
@@ -302,23 +267,6 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
 
   laneFull(session: Session, full: boolean): void {
     if (session.route) this.updates.pace(session.route, session, full);
-  }
-
-  /** No turn runs any more and nothing waits; told once, to whoever waits for it. */
-  turnOver(): void {
-    if (this.#drained && !this.#hasTurns()) this.#drained();
-  }
-
-  /** Takes no more prompts and waits for the running turns; what is left after `ms` is cancelled. */
-  async drain(ms: number): Promise<void> {
-    this.stopping = true;
-    if (await this.#turnsEndWithin(ms)) return;
-    for (const session of this.sessions.all) cancelTurn(this, session, () => true);
-    if (await this.#turnsEndWithin(CANCEL_MS)) return;
-    // Their clients asked for nothing that failed: the turns are cancelled, whatever the agents say or do not say.
-    for (const session of this.sessions.all) {
-      if (session.turns.current) answerCancelled(session, session.turns.current);
-    }
   }
 
   /** Settles everything, ends every process, then lets the clients go. */
@@ -342,26 +290,9 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   /** How long nobody has been connected and nothing has run, as seen by looks that are `everyMs` apart: no sleep counts. */
   idleMs(everyMs: number): number {
     const now = performance.now();
-    const isBusy = this.clients.size > 0 || this.#hasTurns();
+    const isBusy = this.clients.size > 0 || this.running.any;
     this.#idleMs = isBusy ? 0 : this.#idleMs + Math.min(now - this.#lookedAt, everyMs);
     this.#lookedAt = now;
     return this.#idleMs;
-  }
-
-  #hasTurns(): boolean {
-    return [...this.sessions.all].some((session) => session.turns.current !== undefined);
-  }
-
-  async #turnsEndWithin(ms: number): Promise<boolean> {
-    if (!this.#hasTurns()) return true;
-    return await new Promise<boolean>((resolve) => {
-      const end = (done: boolean): void => {
-        clearTimeout(timer);
-        this.#drained = undefined;
-        resolve(done);
-      };
-      const timer = setTimeout(() => end(false), ms);
-      this.#drained = () => end(true);
-    });
   }
 }

@@ -3,6 +3,7 @@
 
 import { forgetSession } from "./forget-session.ts";
 import { leaveProcess } from "./leave-process.ts";
+import { saveSession } from "./keep-sessions.ts";
 import { json } from "./message.ts";
 import { endTurns } from "./prompts.ts";
 import type { Router } from "./router.ts";
@@ -15,7 +16,7 @@ export function keepClosed(router: Router, session: Session): void {
   endHere(router, session, "closed");
   session.state = "closed";
   session.updatedAt = Date.now();
-  router.save(session);
+  saveSession(router, session);
   router.changed(session);
 }
 

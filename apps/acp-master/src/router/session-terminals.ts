@@ -1,8 +1,10 @@
 // The terminals that the agent of one session has open, and who runs each. A client that made one keeps it; what the agent
 // can no longer release is released here.
 
-import type { ClientConnection } from "./client-connection.ts";
+import { type Envelope, readString } from "@acp-master/wire";
+import type { ClientConnection, Question } from "./client-connection.ts";
 import { json } from "./message.ts";
+import type { Session } from "./session.ts";
 
 export type TerminalOwner = ClientConnection | "host";
 
@@ -38,13 +40,45 @@ export class SessionTerminals {
 }
 
 /** Asks the client that made it to end it; what it answers changes nothing. */
-export function releaseAt({ owner, sessionId, terminalId }: OpenTerminal): void {
+function releaseAt({ owner, sessionId, terminalId }: OpenTerminal): void {
   if (owner === "host" || owner.closed || owner.halfClosed) return;
   owner.ask("terminal/release", json({ sessionId, terminalId }), {
     answered: () => {},
     malformed: () => {},
     lost: () => {},
   });
+}
+
+interface TerminalAnswer {
+  readonly method: string;
+  readonly request: Envelope;
+  readonly answer: Envelope;
+  readonly owner: TerminalOwner;
+}
+
+/** A terminal sticks to who made it, until it is released. */
+export function noteTerminal(session: Session, { method, request, answer, owner }: TerminalAnswer): void {
+  const agentId = readString(request.bytes, request.sessionId) ?? "";
+  if (method === "terminal/create") {
+    const terminalId = readString(answer.bytes, answer.resultTerminalId);
+    if (terminalId === undefined) return;
+    session.terminals.made(agentId, { owner, sessionId: session.outwardId(agentId), terminalId });
+  } else if (method === "terminal/release" && answer.result.start >= 0) {
+    session.terminals.released(agentId, readString(request.bytes, request.terminalId) ?? "");
+  }
+}
+
+/** The client may have made the terminal all the same: nobody knows of it, so it is released. */
+export function unwantedTerminal(session: Session, request: Envelope, owner: ClientConnection): Question {
+  const sessionId = session.outwardId(readString(request.bytes, request.sessionId) ?? "");
+  return {
+    answered: (answer) => {
+      const terminalId = readString(answer.bytes, answer.resultTerminalId);
+      if (terminalId !== undefined) releaseAt({ owner, sessionId, terminalId });
+    },
+    malformed: () => {},
+    lost: () => {},
+  };
 }
 
 const keyOf = (agentId: string, terminalId: string): string => `${agentId}\0${terminalId}`;
