@@ -3,6 +3,8 @@ import { alternate } from "../alternate.mjs";
 import { value } from "../goal.mjs";
 import { median } from "../statistics.mjs";
 
+const WARM_UP = 1000;
+
 export const permissions = {
   name: "permission",
   unit: "µs",
@@ -28,6 +30,8 @@ export const permissions = {
     for (const [name, peer] of Object.entries(peers)) {
       await peer.initialize("bench");
       const sessionId = await peer.newSession(stage.work);
+      // Until the engines have compiled what is measured.
+      await peer.prompt(sessionId, `ask ${WARM_UP}`);
       targets[name] = async () => {
         const { _meta } = await peer.prompt(sessionId, `ask ${long ? 200 : 50}`);
         return median(_meta.bench.times);

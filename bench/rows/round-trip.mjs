@@ -4,6 +4,8 @@ import { ratio } from "../goal.mjs";
 import { otherPeers } from "../others.mjs";
 import { median } from "../statistics.mjs";
 
+const WARM_UP = 2000;
+
 /** Microseconds of the median of `turns` turns. */
 async function turns(peer, sessionId, count) {
   const times = [];
@@ -37,6 +39,8 @@ export const roundTrip = {
     const targets = {};
     for (const [name, peer] of Object.entries(peers)) {
       const sessionId = await peer.newSession(stage.work);
+      // Until the engine has compiled what is measured.
+      await turns(peer, sessionId, WARM_UP);
       targets[name] = () => turns(peer, sessionId, long ? 500 : 100);
     }
     return alternate(long ? 20 : 8, targets);

@@ -9,6 +9,8 @@ export const maxWaitingBytes = 8 * 1024 * 1024;
 const hardMaxMessages = 4 * maxWaitingMessages;
 /** Progress of a slow reader is seen at this grain. */
 const pieceBytes = 64 * 1024;
+/** So long a message may wait for others that nobody waits for: many short turns wake the Helper once. */
+const laterMs = 5;
 
 export interface OutputEvents {
   /** There is room again. */
@@ -29,6 +31,8 @@ export class BoundedOutput implements Disposable {
   #ending = false;
   #over = false;
   #soon: NodeJS.Immediate | undefined;
+  #later: NodeJS.Timeout | undefined;
+  #urgent = false;
   #stopWatching = (): void => {};
 
   constructor(stream: Writable, stallMs: number, events: OutputEvents) {
@@ -48,8 +52,9 @@ export class BoundedOutput implements Disposable {
     return false;
   }
 
-  /** Counts a message before its bytes are there, so that a burst in one tick is bounded, too. */
-  announce(bytes: number): void {
+  /** Counts a message before its bytes are there, so that a burst in one tick is bounded, too. `urgent`: somebody waits for it. */
+  announce(bytes: number, urgent = true): void {
+    if (urgent) this.#urgent = true;
     this.#messages++;
     this.#bytes += bytes;
     if (this.#messages > hardMaxMessages) this.#fault("overflow");
@@ -61,10 +66,21 @@ export class BoundedOutput implements Disposable {
     this.#bytes += header.length + body.length - announced;
     this.#waiting.push({ bytes: header, endsMessage: false }, { bytes: body, endsMessage: true });
     // Agents and clients come first: what this turn of the event loop has for the Helper leaves as one write behind theirs.
-    this.#soon ??= setImmediate(() => {
-      this.#soon = undefined;
-      this.#pump();
-    });
+    if (this.#urgent) this.#soon ??= setImmediate(() => this.#begin());
+    else this.#later ??= setTimeout(() => this.#begin(), laterMs).unref();
+  }
+
+  #begin(): void {
+    this.#unschedule();
+    this.#urgent = false;
+    this.#pump();
+  }
+
+  #unschedule(): void {
+    clearImmediate(this.#soon);
+    clearTimeout(this.#later);
+    this.#soon = undefined;
+    this.#later = undefined;
   }
 
   /** Closes the stream after the last waiting byte. */
@@ -76,7 +92,7 @@ export class BoundedOutput implements Disposable {
   [Symbol.dispose](): void {
     this.#over = true;
     this.#waiting = [];
-    clearImmediate(this.#soon);
+    this.#unschedule();
     this.#stopWatching();
   }
 

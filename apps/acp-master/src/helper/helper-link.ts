@@ -307,7 +307,7 @@ class CountingWriter extends WriteableStreamMessageWriter {
     const params = "params" in message ? message.params : undefined;
     const size = envelopeEstimate + (params instanceof RawParams ? params.size : 0);
     this.#announced.push(size);
-    this.#output.announce(size);
+    this.#output.announce(size, !("method" in message && message.method === "helper/turn_end"));
     return super.write(message);
   }
 }
