@@ -24,6 +24,7 @@ const required: Readonly<Record<string, string>> = {
   cancel: "85 87-91",
   audit: "144-147",
   timers: "155-158",
+  "proposal-channel": "167-171",
 };
 
 const testFolder = fileURLToPath(new URL("..", import.meta.url));

@@ -57,8 +57,11 @@ export class Reviewer implements AsyncDisposable {
   readonly client: ReviewClient;
   #close!: (reason: string | undefined) => void;
   readonly closed: Promise<string | undefined>;
+  /** Of the review endpoint. */
+  readonly path: string;
 
   constructor(path: string, name = "a person", place?: string) {
+    this.path = path;
     this.closed = new Promise((resolve) => (this.#close = resolve));
     this.client = openReview({
       path,
