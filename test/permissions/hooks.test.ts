@@ -87,6 +87,23 @@ describe("hook turn", () => {
     await talk.settle();
     expect(talk.process.count("session/prompt")).toBe(prompts);
   });
+
+  it("the session is closed while the Helper thinks about its first prompt: that one never reaches the agent", async () => {
+    const talk = await converse(master, { agent: "fake", turn: false });
+    helper.setAuto("helper/turn_start", false);
+    const prompts = talk.process.count("session/prompt");
+    const turn = talk.client.prompt(talk.sessionId, "never");
+    const { sessionId } = talk;
+    const asked = await (
+      await helper.process()
+    ).received(({ method, params }) => method === "helper/turn_start" && params.sessionId === sessionId);
+    await talk.client.call("session/close", { sessionId });
+    (await helper.process()).answer(asked, {});
+    expect((await turn).result).toEqual({ stopReason: "cancelled" });
+    await talk.client.call("session/load", { sessionId, cwd: master.work, mcpServers: [] });
+    await talk.settle();
+    expect(talk.process.count("session/prompt")).toBe(prompts);
+  });
 });
 
 describe("hook tool_call", () => {

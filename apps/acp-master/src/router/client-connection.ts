@@ -178,7 +178,8 @@ export class ClientConnection {
 
   /** A request came. It is answered once, by `respond`, `refuse` or `relayAnswer`. */
   begin(id: string): void {
-    this.#inFlight.set(id, { open: (this.#inFlight.get(id)?.open ?? 0) + 1, cancelled: false, cancel: undefined });
+    const open = (this.#inFlight.get(id)?.open ?? 0) + 1;
+    this.#inFlight.set(id, { open, cancelled: this.behindAttach.wasCancelled(id), cancel: undefined });
   }
 
   /** What `cancelRequest` does to a request that is not answered yet; at once, where the client was faster. */
@@ -191,6 +192,7 @@ export class ClientConnection {
 
   /** Only the asker's own requests are here; an unknown id is nobody's. */
   cancelRequest(id: string): void {
+    this.behindAttach.cancel(id);
     const request = this.#inFlight.get(id);
     if (!request) return;
     request.cancelled = true;
@@ -228,6 +230,8 @@ export class ClientConnection {
     this.#deferred = [];
     for (const frame of frames) this.#frame(frame, 0, frame.length - 1);
     this.#envelope.release();
+    // Nothing among it may be owed an answer.
+    if (this.halfClosed) this.#endWhenAnswered();
   }
 
   /** Cuts the client off, saying why. */
@@ -295,7 +299,7 @@ export class ClientConnection {
       // Whoever answers has not finished attaching.
       queueMicrotask(() => this.resumeDeferred());
     }
-    if (this.halfClosed && this.#inFlight.size === 0 && this.#deferred.length === 0) this.#endWhenEmpty();
+    if (this.halfClosed) this.#endWhenAnswered();
   }
 
   #inputEnded(cause?: Error): void {
@@ -310,10 +314,11 @@ export class ClientConnection {
     const questions = [...this.#questions.values()];
     this.#questions.clear();
     for (const question of questions) question.lost();
-    if (this.#inFlight.size === 0) this.#endWhenEmpty();
+    this.#endWhenAnswered();
   }
 
-  #endWhenEmpty(): void {
+  #endWhenAnswered(): void {
+    if (this.#inFlight.size > 0 || this.#deferred.length > 0) return;
     if (this.outbox.waiting === 0) this.close();
     else this.outbox.send(Buffer.alloc(0), undefined, 0, () => this.close());
   }

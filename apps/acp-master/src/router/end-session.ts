@@ -24,8 +24,9 @@ export function closeSession(router: Router, client: ClientConnection, envelope:
     return client.respond(id, EMPTY_OBJECT);
   }
   const link = session.route;
-  // Some agents lose a session that never had a turn: it stays, nobody is attached.
+  // Some agents lose a session that never had a turn: it stays, nobody is attached, and a prompt on its way goes nowhere.
   if (link && !session.hadTurn) {
+    cancelTurn(router, session, () => true);
     router.detach(client, session);
     return client.respond(id, EMPTY_OBJECT);
   }
