@@ -10,7 +10,7 @@ import { DaemonConnection } from "./daemon-connection.ts";
 import { delivered } from "./delivered.ts";
 import type { EditorStdio } from "./editor-stdio.ts";
 import type { ReachedDaemon } from "./ensure-daemon.ts";
-import { errorFrame, lostDaemon } from "./error-frame.ts";
+import { errorFrame, lostDaemon, restarted, whyGone } from "./error-frame.ts";
 import { FrameRun } from "./frame-run.ts";
 import { HeldInput } from "./held-input.ts";
 import { intentOf } from "./intent.ts";
@@ -208,7 +208,7 @@ class Relay {
   }
 
   #lost({ closing }: DaemonConnection): void {
-    if (this.#phase === "over") return;
+    if (this.#phase === "over" || this.#refusal !== undefined) return;
     this.#daemon = undefined;
     this.#resumption?.[Symbol.dispose]();
     this.#resumption = undefined;
@@ -293,18 +293,3 @@ class Relay {
     this.#resolve(exitCode);
   }
 }
-
-function whyGone(closing: string | undefined): string {
-  switch (closing) {
-    case "stop":
-      return "The daemon was stopped. The next connect starts it again.";
-    case "restart":
-      return "The daemon restarts.";
-    case undefined:
-      return "The connection to the daemon ended; acp-master logs may say why.";
-    default:
-      return `The daemon closed this connection: ${visibleLine(closing)}.`;
-  }
-}
-
-const restarted = (message: string): RpcError => fault("daemon_restarted", message);
