@@ -43,6 +43,19 @@ const focusedLabel = (page: Page): Promise<string> =>
     return [...labels, element?.getAttribute("aria-label"), element?.textContent].join(" ");
   });
 
+async function composerHasFocus(page: Page): Promise<void> {
+  const focused = () =>
+    page.evaluate(() => `${document.activeElement?.tagName} ${document.activeElement?.textContent?.slice(0, 80)}`);
+  try {
+    await eventually(
+      () => composer(page).evaluate((each) => each === document.activeElement),
+      "the composer has the focus",
+    );
+  } catch (cause) {
+    throw new Error(`the focus is at ${await focused()}`, { cause });
+  }
+}
+
 describe("every main state", () => {
   it.each(["light", "dark"] as const)("has no violation in %s", async (colorScheme) => {
     const found: Record<string, string[]> = {};
@@ -87,19 +100,13 @@ describe("the page", () => {
     // The composer has the focus by itself.
     await composer(page).waitFor();
     await page.locator(".settings select").first().waitFor();
-    await eventually(
-      () => composer(page).evaluate((each) => each === document.activeElement),
-      "the composer is focused",
-    );
+    await composerHasFocus(page);
     await page.keyboard.type("/ask");
     await page.keyboard.press("Enter");
     await panel(page).locator(".options button:not([aria-disabled=true])").first().waitFor();
     await page.keyboard.press("1");
     await transcript(page).getByText("1: selected allow").waitFor();
-    await eventually(
-      () => composer(page).evaluate((each) => each === document.activeElement),
-      "the composer is focused",
-    );
+    await composerHasFocus(page);
     await page.keyboard.press("Shift+Tab");
     await eventually(
       () =>

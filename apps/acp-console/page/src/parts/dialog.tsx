@@ -13,10 +13,15 @@ export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
-    const { activeElement } = document;
-    dialog.current?.showModal();
+    const before = document.activeElement;
+    const element = dialog.current;
+    element?.showModal();
     return () => {
-      if (activeElement instanceof HTMLElement && activeElement.isConnected) activeElement.focus();
+      // Unless what comes after the dialog has taken it already.
+      const { activeElement } = document;
+      const isFree =
+        activeElement === null || activeElement === document.body || element?.contains(activeElement) === true;
+      if (isFree && before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
   return (
