@@ -220,6 +220,71 @@ async function stuck(): Promise<{
 const reasons = async (answers: readonly Promise<Message>[]) =>
   (await Promise.all(answers)).map(({ error }) => error?.data.reason);
 
+describe("an agent that asks without end", () => {
+  it("has so many requests open and no more: the rest is refused, and what waits can still be answered (FF-120)", async () => {
+    const bay = bench.agent({ "session/prompt": false });
+    const client = await bay.client();
+    const { sessionId } = await client.newSession();
+    const process = await bay.process();
+    await bench.leave(client);
+    const quick = await bystander();
+    const total = 70;
+    const ask = (n: number): Promise<unknown> =>
+      process.sendFilled(
+        `{"jsonrpc":"2.0","id":"ask-${n}","method":"session/request_permission","params":{"sessionId":"${sessionId}","options":[{"optionId":"yes","name":"Y","kind":"allow_once"},{"optionId":"no","name":"N","kind":"reject_once"}],"toolCall":{"toolCallId":"t${n}","title":"`,
+        MIB,
+        '"}}}\n',
+      );
+    for (const n of upTo(total)) await ask(n);
+    const answer = (n: number) => process.lines.waitFor(({ message }) => message.id === `ask-${n}`);
+    expect((await answer(total - 1)).message.result.outcome.optionId).toBe("no");
+    const refused = process.lines.all.filter(({ message }) => String(message.id).startsWith("ask-"));
+    expect(refused.length).toBeGreaterThan(3);
+    expect(refused.length).toBeLessThan(10);
+    await quick();
+    const watcher = await bench.master.client();
+    await watcher.initialize({ agent: null });
+    await eventually(async () => {
+      const { sessions } = await watcher.call("_acp-master/sessions", {});
+      return sessions.find((row: Loose) => row.sessionId === sessionId).approvals === total - refused.length;
+    }, "people are asked about all others");
+    await watcher.call("_acp-master/session/close", { sessionId });
+    expect((await answer(0)).message.result).toEqual({ outcome: { outcome: "cancelled" } });
+    // There is room again.
+    const back = await bay.client();
+    const again = (await back.newSession()).sessionId;
+    const outcome = { outcome: "selected", optionId: "yes" };
+    back.answer(PERMISSION, () => ({ outcome }));
+    expect((await process.askPermission(again)).result).toEqual({ outcome });
+  });
+
+  it("is told of so many small ones too, and the client that has them all is not cut off", async () => {
+    const bay = bench.agent();
+    const client = await bay.client({ capabilities: { fs: { readTextFile: true } } });
+    const { sessionId } = await client.newSession();
+    const process = await bay.process();
+    const lines = upTo(1200).map((n) =>
+      JSON.stringify({
+        jsonrpc: "2.0",
+        id: `read-${n}`,
+        method: "fs/read_text_file",
+        params: { sessionId, path: "/x" },
+      }),
+    );
+    await process.sendRaw(`${lines.join("\n")}\n`);
+    await process.lines.waitFor(({ message }) => message.id === "read-1199");
+    const refused = process.lines.all.filter(({ message }) => String(message.id).startsWith("read-"));
+    expect(new Set(refused.map(({ message }) => message.error?.data.reason))).toEqual(new Set(["busy"]));
+    expect(refused).toHaveLength(200);
+    await eventually(() => client.received("fs/read_text_file").length === 1000, "the client was asked for the others");
+    for (const { id } of client.received("fs/read_text_file")) {
+      void client.send({ jsonrpc: "2.0", id, result: { content: "" } });
+    }
+    await process.lines.waitFor(({ message }) => message.id === "read-999");
+    expect((await client.prompt(sessionId, "x")).result).toEqual(done);
+  });
+});
+
 describe("FF-122: an agent that does not read its input", () => {
   it("gets what fits, the rest is an error at once; others go on, and when it ends everything is answered", async () => {
     const { client, process, quick } = await stuck();

@@ -24,8 +24,13 @@ export interface OutgoingCall {
   failed(error: RpcError): void;
 }
 
+/** So many requests of one process may wait for their answers, and so many bytes of them. */
+const MAX_INCOMING = 1000;
+const MAX_INCOMING_BYTES = 64 * 1024 * 1024;
+
 /** A request of the agent that is not answered yet. */
 export interface IncomingRequest {
+  readonly bytes: number;
   /** The agent itself takes it back. */
   cancelled(): void;
   /** The process has ended: nobody waits for the answer. */
@@ -156,6 +161,13 @@ export class AgentLink implements AgentPeer {
         all.toSorted((a, b) => a.start - b.start),
       );
     }, call);
+  }
+
+  /** Whether another request of this size may wait for its answer; one always may. */
+  hasRoomFor(bytes: number): boolean {
+    let waiting = 0;
+    for (const request of this.incoming.values()) waiting += request.bytes;
+    return waiting === 0 || (this.incoming.size < MAX_INCOMING && waiting + bytes <= MAX_INCOMING_BYTES);
   }
 
   notify(method: string, params: Buffer): void {

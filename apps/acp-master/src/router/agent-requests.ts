@@ -43,6 +43,11 @@ function route(router: Router, link: AgentLink, envelope: Envelope): void {
   if (method === PERMISSION && !hasOneReading(envelope.bytes, envelope.params)) {
     return refuseUnseen(link, envelope, "a key is there twice, or it is nested too deep");
   }
+  if (!link.hasRoomFor(envelope.end - envelope.start)) {
+    if (method === PERMISSION) router.permissions.ask(link, undefined, envelope);
+    else refuseAgent(link, id, fault("busy", "Too many requests of this agent wait for their answers already."));
+    return;
+  }
   if (method.startsWith(HOP_ONLY)) {
     refuseAgent(link, id, { code: METHOD_NOT_FOUND, message: `"${method.slice(0, 100)}" is a notification.` });
     return;

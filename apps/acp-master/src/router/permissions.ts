@@ -135,6 +135,7 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     const turn = session?.turns.current;
     let approvalId = "";
     link.incoming.set(requestId, {
+      bytes: request.frame.length,
       cancelled: () => this.tickets.agentCancelled(approvalId),
       abandoned: () => {},
     });

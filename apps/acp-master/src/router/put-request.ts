@@ -50,6 +50,7 @@ export function putToClient(
     );
   // Registered before it is written: writing may be the moment in which the client turns out to be gone.
   link.incoming.set(id, {
+    bytes: request.bytes.length,
     cancelled: () => client.cancelQuestion(number),
     abandoned: () => {
       done();
@@ -103,7 +104,7 @@ export function putToHost(
   const id = idText(envelope);
   const request = keep(envelope);
   const frame = reopened(toClient(session, request));
-  link.incoming.set(id, { cancelled: () => {}, abandoned: () => {} });
+  link.incoming.set(id, { bytes: request.bytes.length, cancelled: () => {}, abandoned: () => {} });
   router.host.put(session, frame, {
     answered: (answer) => {
       noteTerminal(session, { method, request, answer, owner: "host" });
