@@ -339,12 +339,28 @@ describe("FF-154: terminals of the same name", () => {
     expect(client.received("terminal/release").map(({ params }) => params.sessionId)).toEqual([sessionId, child]);
   });
 
-  it("are nobody else's on this host: another session's terminal is not there", async () => {
+  it("are nobody else's on this host: another session's terminal is not there, and takes no room", async () => {
     const [one, other] = [await onHost(bench.agent()), await onHost(bench.agent())];
+    for (let n = 0; n < 64; n++) await other.run("true");
+    const { error: full } = await other.ask("terminal/create", { command: "true" });
+    expect(full?.message).toMatch(/64 terminals/);
     const terminalId = await one.run("echo secret");
     for (const method of ["terminal/output", "terminal/kill", "terminal/release", "terminal/wait_for_exit"]) {
       expect((await other.ask(method, { terminalId })).error?.code, method).toBe(-32002);
     }
     expect((await one.ask("terminal/output", { terminalId })).result.output).toBe("secret\n");
+  });
+});
+
+describe("FF-153: commands on this host, at the end of the daemon itself", () => {
+  const ends: Record<string, () => Promise<unknown>> = {
+    "is stopped": () => bench.master.stop(),
+    "is killed": () => bench.master.kill9(),
+  };
+  it.each(Object.entries(ends))("end with it as a whole when it %s", async (_, end) => {
+    const { pids } = await started(await onHost(bench.agent()));
+    await end();
+    await allEnd(pids, "the daemon has ended");
+    await bench.master.serve();
   });
 });

@@ -4,7 +4,7 @@ import { Readable, Writable } from "node:stream";
 import { client, ndJsonStream, RequestError } from "@agentclientprotocol/sdk";
 import { WorkspaceFileError, WorkspaceFiles } from "../client/workspace-files.ts";
 import { asList, asRecord, asText } from "../protocol/json-value.ts";
-import { Terminals } from "./terminals.ts";
+import { largestCount, Terminals } from "./terminals.ts";
 
 /** Ours only: which folders a session may touch, and when it is over. */
 const ROOTS = "_acp-master/roots";
@@ -50,6 +50,9 @@ const app = client({ name: "acp-master host" })
       env: env ?? [],
       outputByteLimit: outputByteLimit ?? undefined,
     });
+    if (terminalId === undefined) {
+      throw new RequestError(-32603, `This session has ${largestCount} terminals already; release some first.`);
+    }
     return { terminalId };
   })
   .onRequest("terminal/output", ({ params }) => terminal(params).output())

@@ -9,7 +9,8 @@ import { ProcessGroup } from "../agents/process-group.ts";
 
 const defaultLimit = 1024 * 1024;
 const largestLimit = 16 * 1024 * 1024;
-const largestCount = 64;
+/** Of one session, ended ones included until they are released. */
+export const largestCount = 64;
 /** When a command has ended its output is read on until nothing has come for the first, at most for the second. */
 const quietMs = 250;
 const mostDrainMs = 5000;
@@ -30,8 +31,10 @@ export interface TerminalEnd {
 export class Terminals {
   readonly #terminals = new Map<string, Terminal>();
 
-  create(sessionId: string, start: TerminalStart): string {
-    if (this.#terminals.size >= largestCount) throw new RangeError(`${largestCount} terminals are open already`);
+  /** Undefined: the session has as many as it may. */
+  create(sessionId: string, start: TerminalStart): string | undefined {
+    const ofSession = [...this.#terminals.values()].filter((terminal) => terminal.sessionId === sessionId);
+    if (ofSession.length >= largestCount) return undefined;
     const terminalId = `host-${randomUUID()}`;
     this.#terminals.set(terminalId, new Terminal(terminalId, sessionId, start));
     return terminalId;
