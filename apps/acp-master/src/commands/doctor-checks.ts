@@ -184,8 +184,9 @@ function checkHelper(config: Config, places: Places, environment: NodeJS.Process
 
 /** Only where a Helper works with it. */
 function checkTmux({ helper, agents }: Config, environment: NodeJS.ProcessEnv): Finding[] {
-  if (![helper, ...Object.values(agents).map((agent) => agent.helper)].some((each) => each?.use === "terminal"))
-    return [];
+  const helpers = [helper, ...Object.values(agents).flatMap((agent) => agent.helper ?? [])];
+  const servers = new Set(helpers.filter(({ use }) => use === "terminal").map(({ tmux }) => tmux));
+  if (servers.size === 0) return [];
   const program = findExecutable("tmux", { environment });
   const next = "Install tmux 3.2 or newer; until then agents cannot propose anything for your terminal.";
   if (program === undefined) return [bad("tmux", "not found", next)];
@@ -193,5 +194,19 @@ function checkTmux({ helper, agents }: Config, environment: NodeJS.ProcessEnv): 
   const [, major = "0", minor = "0"] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
   const found = `${stdout.trim()} at ${program}`;
   const isEnough = Number(major) > 3 || (Number(major) === 3 && Number(minor) >= 2);
-  return [isEnough ? ok("tmux", found) : bad("tmux", found, next)];
+  if (!isEnough) return [bad("tmux", found, next)];
+  return [ok("tmux", found), ...[...servers].map((server) => checkTmuxServer(program, server, environment))];
+}
+
+function checkTmuxServer(program: string, server: string, env: NodeJS.ProcessEnv): Finding {
+  const named = [server.includes("/") ? "-S" : "-L", server];
+  const { status } = spawnSync(program, [...named, "list-sessions"], { stdio: "ignore", env, timeout: 5000 });
+  const command = `tmux ${named.join(" ")}`;
+  return status === 0
+    ? ok("tmux server", command)
+    : bad(
+        "tmux server",
+        `none answers on \`${command}\`, so agents are not told how to propose`,
+        `Start it with \`${command}\`, or set \`helper.tmux\` to the server you work in.`,
+      );
 }

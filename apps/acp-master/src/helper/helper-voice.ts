@@ -32,13 +32,16 @@ export class HelperVoice {
     }
     const { level, message, fields } = params;
     const what = typeof message === "string" && word.test(message) ? message : undefined;
-    this.#log("helper.log", { session, what, ...plain(fields) }, levels.find((each) => each === level) ?? "info");
+    this.#log("helper.log", { ...plain(fields), session, what }, levels.find((each) => each === level) ?? "info");
   }
 }
 
 function plain(fields: unknown): Record<string, string | number> {
   const entries = typeof fields === "object" && fields !== null ? Object.entries(fields) : [];
   return Object.fromEntries(
-    entries.filter(([, value]) => typeof value === "number" || (typeof value === "string" && word.test(value))),
+    entries.filter(
+      ([key, value]) =>
+        key !== "event" && (typeof value === "number" || (typeof value === "string" && word.test(value))),
+    ),
   );
 }

@@ -56,7 +56,7 @@ export class Permissions implements TicketPorts, AsyncDisposable {
       ...settings.helpers,
       reaper: settings.reaper,
       log: (event, fields, level = "info") => {
-        settings.log[level]({ ...fields, event }, "helper");
+        settings.log[level]({ event, ...fields }, "helper");
         this.#recordHelperFault(event, fields);
       },
       onDrain: () => router.updates.heldBack.release(),

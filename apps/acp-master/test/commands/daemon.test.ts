@@ -134,6 +134,28 @@ describe("doctor of a terminal Helper", () => {
   });
 });
 
+test.each(["work", "/run/some/tmux.sock"])(
+  "doctor of a terminal Helper says when no tmux server answers on %s",
+  async (server) => {
+    await using place = new Installation();
+    const helper = { use: "terminal", tmux: server };
+    writeFileSync(join(place.home, "config.json"), JSON.stringify({ defaultAgent: "demo", helper }));
+    const bin = join(place.home, "bin");
+    mkdirSync(bin);
+    const there = join(bin, "there");
+    const program = `#!/bin/sh\n[ "$1" = -V ] && echo tmux 3.4 && exit\n[ "$2 $3" = "${server} list-sessions" ] && [ -e ${there} ]\n`;
+    writeFileSync(join(bin, "tmux"), program, { mode: 0o755 });
+    const look = async (): Promise<Loose> => {
+      const { stdout } = await place.run(["doctor", "--json"], { env: { PATH: bin } });
+      return JSON.parse(stdout).checks.find((one: Loose) => one.check === "tmux server");
+    };
+    const command = `tmux ${server === "work" ? "-L" : "-S"} ${server}`;
+    expect(await look()).toMatchObject({ ok: false, next: expect.stringContaining(`Start it with \`${command}\``) });
+    writeFileSync(there, "");
+    expect(await look()).toMatchObject({ ok: true, found: command });
+  },
+);
+
 describe("logs", () => {
   test("prints the end of the log and follows it", async () => {
     await using place = new Installation();

@@ -7,14 +7,18 @@ import { HelperVoice } from "../../src/helper/helper-voice.ts";
 function written(...said: Readonly<Record<string, unknown>>[]): string[] {
   const lines: string[] = [];
   const log = loggerInto({ write: (line) => void lines.push(line) }, "debug");
-  const voice = new HelperVoice((event, fields, level = "info") => log[level]({ ...fields, event }, "helper"));
+  const voice = new HelperVoice((event, fields, level = "info") => log[level]({ event, ...fields }, "helper"));
   for (const params of said) voice.log("s1", params);
   return lines;
 }
 
 test("a line has the Helper's level, once", () => {
   const lines = written(
-    { level: "warn", message: "proposals_off", fields: { level: "debug", time: 0, count: 2 } },
+    {
+      level: "warn",
+      message: "proposals_off",
+      fields: { event: "x", session: "x", level: "debug", time: 0, count: 2 },
+    },
     { level: "shout", message: "x" },
     {},
   );
