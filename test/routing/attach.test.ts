@@ -221,6 +221,23 @@ describe("opening a session that only the agent knows", () => {
     expect(other.received("session/update")).toEqual([]);
   });
 
+  it("gives what the agent says behind its answer behind it, though the Helper has not said yet what it has", async () => {
+    const bay = bench.agent({ "session/load": false });
+    const client = await bay.client();
+    const sessionId = `${bay.name}-old`;
+    const loaded = client.request("session/load", { sessionId, ...place() });
+    const process = await bay.process();
+    const load = await process.received("session/load");
+    const update = (text: string) => ({ method: "session/update", params: { sessionId, update: chunk(text) } });
+    const result = { configOptions: [{ id: "o", type: "select", currentValue: "1", options: [] }] };
+    const frames = [update("before"), { id: load.message.id, result }, update("behind")];
+    await process.sendRaw(frames.map((frame) => `${JSON.stringify({ jsonrpc: "2.0", ...frame })}\n`).join(""));
+    expect((await loaded).error).toBeUndefined();
+    await client.waitFor(({ params }) => params?.update?.content?.text === "behind");
+    const order = client.lines.all.map(({ message }) => message.params?.update?.content?.text ?? message.id);
+    expect(order.slice(-3)).toEqual(["before", (await loaded).id, "behind"]);
+  });
+
   it("FF-101: is one load for all who ask meanwhile, each with the whole history", async () => {
     const bay = bench.agent({ "session/load": false });
     const clients = [await bay.client(), await bay.client(), await bay.client()];

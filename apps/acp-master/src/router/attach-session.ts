@@ -215,6 +215,8 @@ function openInAgent(router: Router, client: ClientConnection, opening: Opening)
       session.mcpServers = place.mcpServers;
       // What came while the agent resumed it follows the answer.
       const mark = attachment.gated ? 0 : session.log.end;
+      // As does what comes until the Helper has said what it has.
+      attachment.gated = true;
       router.permissions.sessionOpened(session);
       router.permissions.whenPresetsKnown(session, () => {
         if (session.hasEnded) {
