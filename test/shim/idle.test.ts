@@ -29,6 +29,7 @@ describe("an idle editor", () => {
     await turn(editor, first, "one");
     await turn(editor, first, "uno", "b");
     await first.update("a", { sessionUpdate: "available_commands_update", availableCommands: [] });
+    await editor.waitFor(({ params }) => params?.update?.sessionUpdate === "available_commands_update");
     await written(editor);
     const before = editor.lines.all.length;
     await end(master);
