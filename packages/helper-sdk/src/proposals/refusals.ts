@@ -13,7 +13,7 @@ const texts: Partial<Record<RefusedWhy, string>> = {
   not_armed: "The agent ran the command without asking; set the agent's arming to preflight if it never asks.",
   digest_mismatch: "The command that ran was not the one that was approved.",
   invalid_schema: "The proposal did not have the required form.",
-  rejected: "The proposal was not allowed.",
+  rejected: "The proposal was not allowed: often because no place to type into was active when the turn started.",
 };
 const misspelled = "The command was not written in the one form that can be taken.";
 
