@@ -30,7 +30,7 @@ const full = process.env.ACP_MASTER_FULL_SIZE === "1";
 
 const daemonsOf = (home: Home) =>
   processesMarked(home.marker).filter(
-    ({ command }) => / serve( |$)/.test(command) && command.includes("acp-master.js"),
+    ({ command }) => / serve( |$)/.test(command) && /acp-master\.c?js/.test(command),
   );
 
 const sessionParams = (cwd: string) => ({ cwd, mcpServers: [] });
