@@ -29,9 +29,7 @@ import { fakeAgent } from "../harness/scripted-agent.ts";
 const full = process.env.ACP_MASTER_FULL_SIZE === "1";
 
 const daemonsOf = (home: Home) =>
-  processesMarked(home.marker).filter(
-    ({ command }) => / serve( |$)/.test(command) && /acp-master\.c?js/.test(command),
-  );
+  processesMarked(home.marker).filter(({ command }) => / serve( |$)/.test(command) && /acp-master\.c?js/.test(command));
 
 const sessionParams = (cwd: string) => ({ cwd, mcpServers: [] });
 
