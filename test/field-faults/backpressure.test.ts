@@ -68,7 +68,7 @@ describe("FF-120: a client that stops reading", () => {
       await quick();
       frozen.pause();
       globalThis.process.kill(shim.program!.pid, "SIGSTOP");
-      const frames = full ? 500 : 80;
+      const frames = full ? 500 : 64;
       const growth = await growthWhile(async (look) => {
         for (const n of upTo(frames)) {
           await bulky(process, sessionId, n, MIB);
@@ -301,9 +301,7 @@ describe("FF-122: an agent that does not read its input", () => {
     const inEach = sessions.slice(1).map((sessionId) => client.prompt(sessionId, words));
     await quick();
     expect(await reasons(inEach.slice(2))).toEqual(inEach.slice(2).map(() => "busy"));
-    await client.notify("_x/told", { sessionId: sessions[0], words });
-    const asked = [client.request("_x/ask", { words }), client.request("_x/ask", { sessionId: sessions[0], words })];
-    expect(await reasons(asked)).toEqual(["busy", "busy"]);
+    expect(await reasons([client.request("_x/ask", { sessionId: sessions[0], words })])).toEqual(["busy"]);
     await quick();
     await process.signal("SIGKILL");
     expect(await reasons(inOne.slice(0, 4))).toEqual(["agent_exited", "session_lost", "session_lost", "session_lost"]);
@@ -314,14 +312,14 @@ describe("FF-122: an agent that does not read its input", () => {
     const { bay, client, process } = await stuck();
     const big = "b".repeat(4 * MIB);
     bay.agent.setAuto("_x/big", ({ n }: Loose) => ({ n }));
-    const answers = upTo(18).map((n) => client.request("_x/big", { n, big }));
+    const answers = upTo(17).map((n) => client.request("_x/big", { n, big }));
     const refused = await Promise.race(answers);
     expect(refused.error?.data.reason).toBe("busy");
     await process.resumeInput();
     const ended = await Promise.all(answers);
     const taken = ended.flatMap(({ result }) => result?.n ?? []);
     expect(taken.length).toBeGreaterThan(10);
-    expect(taken.length).toBeLessThan(18);
+    expect(taken.length).toBeLessThan(17);
     const got = process.lines.all.filter(({ message }) => message.method === "_x/big");
     expect(got.map(({ message }) => message.params.n)).toEqual(taken);
     expect((await client.newSession()).sessionId).toBeDefined();

@@ -292,8 +292,11 @@ describe("an elicitation for a request", () => {
       method: "elicitation/create",
       params: { sessionId, mode: "url", url: "https://example.test", message: "m", elicitationId },
     }));
-    await process.sendRaw(asked.map((message) => `${JSON.stringify(message)}\n`).join(""));
-    await process.lines.waitFor(({ message }) => message.id === "e1024" && message.result !== undefined);
+    // In two parts: so many may not wait at once.
+    for (const part of [asked.slice(0, 600), asked.slice(600)]) {
+      await process.sendRaw(part.map((message) => `${JSON.stringify(message)}\n`).join(""));
+      await process.lines.waitFor(({ message }) => message.id === part.at(-1)?.id && message.result !== undefined);
+    }
     for (const elicitationId of ["e0", "e1", "e1024"]) await process.notify("elicitation/complete", { elicitationId });
     await client.waitFor(({ method, params }) => method === "elicitation/complete" && params.elicitationId === "e1024");
     expect(client.received("elicitation/complete").map(({ params }) => params.elicitationId)).toEqual(["e1", "e1024"]);

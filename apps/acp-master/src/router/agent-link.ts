@@ -9,6 +9,7 @@ import { fault, INTERNAL_ERROR, INVALID_REQUEST, type RpcError } from "../protoc
 import type { ClientCapabilities } from "./client-capabilities.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { EMPTY_OBJECT, errorFrame, notificationFrame, requestFrame, resultFrame } from "./message.ts";
+import { IncomingRequests } from "./incoming-requests.ts";
 import { idText } from "./kept-frame.ts";
 import type { Lane } from "./lane.ts";
 import type { Session } from "./session.ts";
@@ -22,19 +23,6 @@ export interface OutgoingCall {
   readonly origin?: { readonly client: ClientConnection; readonly id: string };
   answered(envelope: Envelope): void;
   failed(error: RpcError): void;
-}
-
-/** So many requests of one process may wait for their answers, and so many bytes of them. */
-const MAX_INCOMING = 1000;
-const MAX_INCOMING_BYTES = 64 * 1024 * 1024;
-
-/** A request of the agent that is not answered yet. */
-export interface IncomingRequest {
-  readonly bytes: number;
-  /** The agent itself takes it back. */
-  cancelled(): void;
-  /** The process has ended: nobody waits for the answer. */
-  abandoned(): void;
 }
 
 /** A session/new, load, resume or fork that the agent has not answered. */
@@ -77,9 +65,7 @@ export class AgentLink implements AgentPeer {
   readonly departed = new Set<string>();
   readonly clients = new Set<ClientConnection>();
   readonly creations = new Set<Creation>();
-  readonly incoming = new Map<string, IncomingRequest>();
-  /** Requests that wait in their session's lane, by id: whether the agent has taken them back meanwhile. */
-  readonly inLane = new Map<string, boolean>();
+  readonly incoming = new IncomingRequests();
   /** Child sessions that the agent announced, and the session they belong to. */
   readonly children = new Map<string, Session>();
   /** Sessions that ignored a cancel: what they still send is nobody's. */
@@ -163,13 +149,6 @@ export class AgentLink implements AgentPeer {
     }, call);
   }
 
-  /** Whether another request of this size may wait for its answer; one always may. */
-  hasRoomFor(bytes: number): boolean {
-    let waiting = 0;
-    for (const request of this.incoming.values()) waiting += request.bytes;
-    return waiting === 0 || (this.incoming.size < MAX_INCOMING && waiting + bytes <= MAX_INCOMING_BYTES);
-  }
-
   notify(method: string, params: Buffer): void {
     this.process.write(notificationFrame(method, params));
   }
@@ -191,16 +170,16 @@ export class AgentLink implements AgentPeer {
 
   /** `id` is the exact text of the agent's id. Answers what is not answered yet, once. */
   answer(id: string, result: Buffer): void {
-    if (this.incoming.delete(id)) this.reply(id, resultFrame(id, result));
+    if (this.incoming.ended(id)) this.reply(id, resultFrame(id, result));
   }
 
   refuse(id: string, error: RpcError): void {
-    if (this.incoming.delete(id)) this.reply(id, errorFrame(id, error));
+    if (this.incoming.ended(id)) this.reply(id, errorFrame(id, error));
   }
 
   /** A client's answer, already under the agent's id. */
   relayAnswer(id: string, frame: Buffer): void {
-    if (this.incoming.delete(id)) this.reply(id, frame);
+    if (this.incoming.ended(id)) this.reply(id, frame);
   }
 
   /** Writes an answer. One that an agent leaves no room for becomes an error, so that it is not waited for in vain. */
@@ -259,9 +238,7 @@ export class AgentLink implements AgentPeer {
     this.#owner.exiting(this);
     const calls = [...this.#calls.values()];
     this.#calls.clear();
-    const incoming = [...this.incoming.values()];
-    this.incoming.clear();
-    for (const request of incoming) request.abandoned();
+    this.incoming.abandonAll();
     const error = exitError(this.agent, exit);
     for (const call of calls) call.failed(error);
     this.#owner.ended(this, exit);
@@ -334,7 +311,7 @@ export class AgentLink implements AgentPeer {
       });
       return;
     }
-    if (claimsToBeOne && envelope.method.start >= 0 && !this.incoming.has(idText(envelope))) {
+    if (claimsToBeOne && envelope.method.start >= 0 && !this.incoming.isOpen(idText(envelope))) {
       this.#owner.badRequest(this, envelope);
       return;
     }

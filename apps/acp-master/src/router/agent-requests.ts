@@ -21,17 +21,16 @@ const HOP_ONLY = "$/";
 
 export function agentRequest(router: Router, link: AgentLink, envelope: Envelope): void {
   const id = idText(envelope);
-  const takenBack = link.inLane.get(id) === true;
-  link.inLane.delete(id);
+  const takenBack = link.incoming.leftLane(id);
   // It waited in the lane of a session, and nobody is left to hear the answer.
   if (link.state === "ended") return;
   route(router, link, envelope);
-  if (takenBack) link.incoming.get(id)?.cancelled();
+  if (takenBack) link.incoming.cancel(id);
 }
 
 /** Keeps the request where the frames of its session wait for a verdict. */
 function waitInLane(link: AgentLink, session: Session, envelope: Envelope): void {
-  link.inLane.set(idText(envelope), false);
+  link.incoming.waitsInLane(idText(envelope));
   session.lane.follow(keep(envelope).bytes);
 }
 
@@ -39,11 +38,11 @@ function route(router: Router, link: AgentLink, envelope: Envelope): void {
   const method = readString(envelope.bytes, envelope.method) ?? "";
   const id = idText(envelope);
   // An answer under an id that two open requests share would be taken for either; what would be judged must have one reading.
-  if (link.incoming.has(id)) return refuseUnseen(link, envelope, "its id belongs to a request that is still open");
+  if (link.incoming.isOpen(id)) return refuseUnseen(link, envelope, "its id belongs to a request that is still open");
   if (method === PERMISSION && !hasOneReading(envelope.bytes, envelope.params)) {
     return refuseUnseen(link, envelope, "a key is there twice, or it is nested too deep");
   }
-  if (!link.hasRoomFor(envelope.end - envelope.start)) {
+  if (!link.incoming.hasRoomFor(envelope.end - envelope.start)) {
     if (method === PERMISSION) router.permissions.ask(link, undefined, envelope);
     else refuseAgent(link, id, fault("busy", "Too many requests of this agent wait for their answers already."));
     return;
@@ -75,7 +74,7 @@ function route(router: Router, link: AgentLink, envelope: Envelope): void {
   }
   if (WRITES.has(method) && !session.presets && !session.presetsAwaited) {
     // Its Helper is only starting; what it forbids is known in a moment.
-    link.inLane.set(id, false);
+    link.incoming.waitsInLane(id);
     const go = session.lane.pause(keep(envelope).bytes);
     router.permissions.presets.whenDeclared(session, () => {
       session.presetsAwaited = true;
@@ -99,9 +98,7 @@ export function agentNotification(router: Router, link: AgentLink, envelope: Env
   if (method === "$/cancel_request") {
     const { requestId } = envelope;
     if (requestId.start < 0) return;
-    const text = envelope.bytes.toString("latin1", requestId.start, requestId.end);
-    if (link.inLane.has(text)) link.inLane.set(text, true);
-    else link.incoming.get(text)?.cancelled();
+    link.incoming.cancel(envelope.bytes.toString("latin1", requestId.start, requestId.end));
     return;
   }
   const frame = Buffer.from(envelope.bytes.subarray(envelope.start, envelope.end + 1));
@@ -135,7 +132,7 @@ export function refuseWaiting(link: AgentLink, frame: Buffer): void {
   const envelope = reopened(frame);
   if (envelope.kind !== "request") return;
   const id = idText(envelope);
-  link.inLane.delete(id);
+  link.incoming.leftLane(id);
   if (readString(frame, envelope.method) === PERMISSION) link.write(resultFrame(id, REFUSED_UNSEEN));
   else refuseAgent(link, id, fault("unknown_session", "The session is over."));
 }

@@ -134,7 +134,7 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     const request = readPermissionRequest(link, session, envelope);
     const turn = session?.turns.current;
     let approvalId = "";
-    link.incoming.set(requestId, {
+    link.incoming.opened(requestId, {
       bytes: request.frame.length,
       cancelled: () => this.tickets.agentCancelled(approvalId),
       abandoned: () => {},

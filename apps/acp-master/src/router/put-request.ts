@@ -49,7 +49,7 @@ export function putToClient(
       session && method === "terminal/create" ? unwantedTerminal(session, request, client) : undefined,
     );
   // Registered before it is written: writing may be the moment in which the client turns out to be gone.
-  link.incoming.set(id, {
+  link.incoming.opened(id, {
     bytes: request.bytes.length,
     cancelled: () => client.cancelQuestion(number),
     abandoned: () => {
@@ -85,7 +85,7 @@ export function putToClient(
     attachment,
     position,
   );
-  if (seconds > 0 && link.incoming.has(id)) {
+  if (seconds > 0 && link.incoming.isOpen(id)) {
     const late = (): void => {
       takeBack();
       link.refuse(id, fault("no_client", `The client has not answered "${method}" for ${seconds} s.`));
@@ -104,7 +104,7 @@ export function putToHost(
   const id = idText(envelope);
   const request = keep(envelope);
   const frame = reopened(toClient(session, request));
-  link.incoming.set(id, { bytes: request.bytes.length, cancelled: () => {}, abandoned: () => {} });
+  link.incoming.opened(id, { bytes: request.bytes.length, cancelled: () => {}, abandoned: () => {} });
   router.host.put(session, frame, {
     answered: (answer) => {
       noteTerminal(session, { method, request, answer, owner: "host" });
