@@ -123,9 +123,10 @@ describe("a daemon that ends", () => {
     await client.initialize();
     await client.newSession();
     await oneTurn(client, agent, { prompt: "one", answer: "first" });
-    const { size } = statSync(join(sessionFolder(master), "journal.ndjson"));
     await oneTurn(client, agent, { prompt: "two", answer: "second" });
     await master.stop();
+    const journal = readFileSync(join(sessionFolder(master), "journal.ndjson"), "utf8");
+    const size = journal.slice(0, journal.indexOf('"two"')).lastIndexOf("\n") + 1;
     appendFileSync(join(sessionFolder(master), "index.ndjson"), `{"type":"start","at":${size}}\n`);
     await master.serve();
     const next = await master.client();

@@ -1,6 +1,6 @@
 // Field faults of kind framing: where a line begins and ends, whatever the chunks, line ends and marks around it.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { within } from "../harness/events.ts";
+import { eventually, within } from "../harness/events.ts";
 import type { Loose } from "../harness/lines.ts";
 import type { RawClient } from "../harness/raw-client.ts";
 import type { ScriptedProcess } from "../harness/scripted-process.ts";
@@ -224,6 +224,11 @@ describe("a last line without its line feed", () => {
     await process.exit(0);
     expect(await turn).toMatchObject({ result });
     expect(client.text(sessionId)).toBe("bye");
+    const ended = async () => {
+      const { agents } = await client.call("_acp-master/status", {});
+      return !agents.some(({ pid }: { pid: number }) => pid === process.pid);
+    };
+    await eventually(ended, "the daemon gives it to nobody any more");
   });
 
   it("that is half a message fails the request with the exit, and nothing else (FF-10)", async () => {

@@ -216,7 +216,8 @@ describe("the shim's standard output", () => {
     };
     for (const [how, end] of Object.entries(endings)) {
       if (how !== "killed") await master.serve();
-      const shim = master.connect(["fake"], { env: loud });
+      // It waits for the next daemon and starts none: the test does.
+      const shim = master.connect(["fake", "--no-start"], { env: loud });
       await shim.initialize();
       const { sessionId } = await shim.newSession();
       const turn = shim.prompt(sessionId, "hello", 20_000);
