@@ -183,6 +183,8 @@ describe("a daemon that ends", () => {
       expect(next.text("a")).toBe(kept);
       await oneTurn(next, agent, { prompt: "two", answer: "second" });
       expect(next.text("a")).toBe(`${kept}second`);
+      // The write follows what was sent, in the same turn of the daemon's loop or the next.
+      for (const _ of [1, 2]) await next.call("_acp-master/status", {});
       const reports = master.logLines().filter(({ msg }) => msg === "journal");
       expect(reports.map(({ what }) => what).join("\n")).toContain(told);
       const copies = readdirSync(folder).filter((name) => name.includes("foreign"));
