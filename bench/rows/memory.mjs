@@ -5,6 +5,8 @@ const SESSIONS = 1000;
 /** So many sessions first, until the daemon's own memory has its size. */
 const WARM_UP = 500;
 const KB = 1024;
+/** They are parked after little more than a second. */
+const PARK_MS = 120_000;
 
 async function rowsIn(peer, state) {
   let cursor;
@@ -53,7 +55,11 @@ export const memory = {
     const park = async (count) => {
       (await openMany(stage, parking, count)).close();
       kept += count;
-      while ((await rowsIn(watcher, "parked")) < kept) await new Promise((resolve) => setTimeout(resolve, 100));
+      const latest = performance.now() + PARK_MS;
+      while ((await rowsIn(watcher, "parked")) < kept) {
+        if (performance.now() > latest) throw new Error(`the sessions were not parked within ${PARK_MS / 1000} s`);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
     };
     await park(WARM_UP);
     const parked = await each(parking, park);
