@@ -25,7 +25,7 @@ afterEach(async () => {
   await stage.tmux.run("kill-pane", "-a", "-t", stage.pane);
   await stage.tmux.run("send-keys", "-t", stage.pane, "C-c");
   // What is typed before the shell has dealt with that may be lost.
-  await eventually(async () => /\^C\n\$$/.test(await stage.tmux.content(stage.pane)), "the shell waits again");
+  await eventually(async () => (await stage.tmux.content(stage.pane)).endsWith("^C\n$"), "the shell waits again");
   await stage.tmux.run("send-keys", "-t", stage.pane, "clear", "Enter");
   await eventually(async () => (await stage.tmux.content(stage.pane)) === "$", "the pane is clean");
 });
