@@ -1,7 +1,7 @@
 // What waits for a Helper that reads slowly, or not at all.
 import { EventEmitter, once } from "node:events";
-import { PassThrough } from "node:stream";
-import { expect, test } from "vitest";
+import { PassThrough, Writable } from "node:stream";
+import { expect, test, vi } from "vitest";
 import { BoundedOutput, maxWaitingBytes, maxWaitingMessages } from "../../src/helper/bounded-output.ts";
 
 function open(stallMs = 60_000) {
@@ -74,4 +74,48 @@ test("far over the bound is a fault, whatever is sent", () => {
   const { output, seen } = open();
   for (let n = 0; n <= 4 * maxWaitingMessages; n++) output.announce(1);
   expect(seen).toEqual(["overflow"]);
+});
+
+/** What the pipe was given, write by write. */
+function writes(): {
+  readonly output: BoundedOutput;
+  readonly seen: string[];
+  say(text: string, urgent: boolean): void;
+} {
+  const seen: string[] = [];
+  const pipe = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      seen.push(chunk.toString());
+      done();
+    },
+  });
+  const output = new BoundedOutput(pipe, 60_000, { drained() {}, fault() {} });
+  const say = (text: string, urgent: boolean): void => {
+    output.announce(text.length, urgent);
+    output.write(Buffer.from(text.slice(0, 1)), Buffer.from(text.slice(1)), text.length);
+  };
+  return { output, seen, say };
+}
+
+test("what nobody waits for leaves in order with what somebody waits for, as one write", async () => {
+  const { output, seen, say } = writes();
+  say("end-1;", false);
+  say("end-2;", false);
+  expect(seen).toEqual([]);
+  say("ask;", true);
+  say("end-3;", false);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(seen).toEqual(["end-1;end-2;ask;end-3;"]);
+  output[Symbol.dispose]();
+});
+
+test("what nobody waits for leaves by itself, and before the output ends", async () => {
+  const { output, seen, say } = writes();
+  say("end-1;", false);
+  await vi.waitUntil(() => seen.length > 0);
+  say("end-2;", false);
+  output.end();
+  await vi.waitUntil(() => seen.length > 1);
+  expect(seen).toEqual(["end-1;", "end-2;"]);
+  output[Symbol.dispose]();
 });

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Journal } from "../../src/journal/journal.ts";
 import { readKeptTickets } from "../../src/journal/kept-journal.ts";
 import { type JournalSettings, JournalWriter } from "../../src/journal/journal-writer.ts";
@@ -250,6 +250,25 @@ describe("Journal", () => {
     }
     expect(journal.start).toBeLessThanOrEqual(cursor);
     expect(readAll(journal, cursor).equals(Buffer.concat(seen))).toBe(true);
+  });
+
+  it("writes the frames of many short turns at once each, and the marks of all of them together", async () => {
+    using state = new StateFolder();
+    await using writer = writerOf();
+    const journal = writer.open(state.session());
+    const index = join(journal.folder.path, "index.ndjson");
+    const marks = (): number => readFileSync(index, "utf8").match(/"type":"turn"/g)?.length ?? 0;
+    let seen = 0;
+    for (let n = 0; n < 10; n++) {
+      journal.append(frame(n));
+      journal.turnBoundary();
+      await turnOfTheLoop();
+      await turnOfTheLoop();
+      expect(statSync(join(journal.folder.path, "journal.ndjson")).size).toBe(journal.end);
+      seen = Math.max(seen, marks());
+    }
+    expect(seen).toBeLessThan(10);
+    await vi.waitUntil(() => marks() === 10);
   });
 
   it("costs no descriptor while it rests and no check when nobody touched it meanwhile", async () => {
