@@ -80,7 +80,7 @@ test("far over the bound is a fault, whatever is sent", () => {
 function writes(): {
   readonly output: BoundedOutput;
   readonly seen: string[];
-  say(text: string, urgent: boolean): void;
+  readonly say: (text: string, urgent: boolean) => void;
 } {
   const seen: string[] = [];
   const pipe = new Writable({
