@@ -6,6 +6,7 @@ import { eventually } from "./harness/events.ts";
 import { type Master, startMaster } from "./harness/master.ts";
 import type { RawClient } from "./harness/raw-client.ts";
 import { fakeAgent, type ScriptedAgent } from "./harness/scripted-agent.ts";
+import { auditRecords } from "./permissions/conversation.ts";
 
 const load = { cwd: "", mcpServers: [] };
 
@@ -86,13 +87,9 @@ describe("a daemon that ends", () => {
 
     const next = await master.client();
     await next.initialize({ agent: null });
-    const record = () => readFileSync(join(master.home, "state", "audit.ndjson"), "utf8");
-    await eventually(() => record().includes(approvalId), "the question is settled in the record");
-    const lines = record()
-      .split("\n")
-      .filter((line) => line.includes(approvalId));
-    expect(lines).toHaveLength(1);
-    expect(JSON.parse(lines[0]!)).toMatchObject({ outcome: { result: "cancelled" }, by: { kind: "agent_exit" } });
+    const settled = () => auditRecords(master).filter((record) => record.approvalId === approvalId);
+    await eventually(() => settled().length > 0, "the question is settled in the record");
+    expect(settled()).toMatchObject([{ outcome: { result: "cancelled" }, by: { kind: "agent_exit" } }]);
     const outcome = { outcome: "selected", optionId: "yes" };
     expect(await next.call("_acp-master/approval/answer", { approvalId, outcome })).toEqual({ status: "not_pending" });
     const verified = await master.cli(["audit", "verify"]);

@@ -167,11 +167,13 @@ export const jsonLine = (message: object): string => `${JSON.stringify({ jsonrpc
 export const withdrawal = (client: RawClient, offer: Offer): Promise<Line> =>
   client.waitFor(({ method, params }) => method === "$/cancel_request" && params.requestId === offer.id);
 
+/** What is recorded, without a line that is still being written or that a kill -9 tore while it was; both of them count for nothing. */
 export function auditRecords(home: Home): Loose[] {
-  return readFileSync(join(home.home, "state", "audit.ndjson"), "utf8")
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line));
+  const lines = readFileSync(join(home.home, "state", "audit.ndjson")).toString("latin1").split("\n");
+  return lines.slice(0, -1).flatMap((line, n) => {
+    const torn = lines[n + 1]?.match(/"type":"recovered",.*"torn":(\d+)/)?.[1];
+    return Number(torn) === line.length ? [] : [JSON.parse(Buffer.from(line, "latin1").toString())];
+  });
 }
 
 export const decisions = (home: Home, approvalId?: string): Loose[] =>
