@@ -169,7 +169,9 @@ export const withdrawal = (client: RawClient, offer: Offer): Promise<Line> =>
 
 /** What is recorded, without a line that is still being written or that a kill -9 tore while it was; both of them count for nothing. */
 export function auditRecords(home: Home): Loose[] {
-  const lines = readFileSync(join(home.home, "state", "audit.ndjson")).toString("latin1").split("\n");
+  const lines = readFileSync(join(home.home, "state", "audit.ndjson"))
+    .toString("latin1")
+    .split("\n");
   return lines.slice(0, -1).flatMap((line, n) => {
     const torn = lines[n + 1]?.match(/"type":"recovered",.*"torn":(\d+)/)?.[1];
     return Number(torn) === line.length ? [] : [JSON.parse(Buffer.from(line, "latin1").toString())];
