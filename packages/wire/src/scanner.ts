@@ -1,6 +1,8 @@
 // Strict JSON (RFC 8259) as a walk over bytes: it finds where a value ends and refuses what is no JSON. It builds nothing, allocates
 // nothing per value and nests no calls, so that neither size nor depth of a frame matters. It does not check UTF-8, it only says when to.
 
+import { BLOCK_BYTES, LongString } from "./long-string.ts";
+
 const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -28,6 +30,10 @@ ESCAPE[0x75] = 2;
 /** 1 for every byte that is no hexadecimal digit. */
 const NOT_HEX = new Uint8Array(256).fill(1);
 for (const char of Buffer.from("0123456789abcdefABCDEF")) NOT_HEX[char] = 0;
+
+/** Looks at strings from `longWords` on. Loaded with the first of them; where it cannot be had, none is long. */
+let longString: LongString | undefined;
+let longWords = 512 >> 2;
 
 const NO_BYTES = Buffer.alloc(0);
 const NO_WORDS = new Int32Array(0);
@@ -94,7 +100,8 @@ export class Scanner {
 
   /** From the byte after the opening quote to the byte after the closing one; -1 where it is no JSON string. */
   string(from: number): number {
-    const { bytes, words, base, end, wordLimit } = this;
+    const { bytes, words, base, end } = this;
+    const wordLimit = Math.min(this.wordLimit, ((base + from) >> 2) + longWords);
     let high = 0;
     let at = from;
     for (;;) {
@@ -130,10 +137,26 @@ export class Scanner {
       } while (at < end && bytes[at] === BACKSLASH);
     }
     this.highBits |= high;
-    return this.stringByBytes(at);
+    return wordLimit < this.wordLimit && end - at >= BLOCK_BYTES ? this.longString(at) : this.stringByBytes(at);
   }
 
-  /** The last bytes of a buffer whose length is no multiple of four. */
+  /** From within a string on, not within an escape. */
+  private longString(from: number): number {
+    const { bytes, end } = this;
+    longString ??= LongString.load();
+    if (longString === undefined) {
+      longWords = Number.MAX_SAFE_INTEGER;
+      return this.string(from);
+    }
+    longString.sawEscape = false;
+    longString.sawHighBytes = false;
+    const found = longString.end(bytes, from, end);
+    if (longString.sawEscape) this.sawEscape = true;
+    if (longString.sawHighBytes) this.highBits = -1;
+    return found >= -1 ? found : this.stringByBytes(-2 - found);
+  }
+
+  /** The last bytes of a string. */
   private stringByBytes(from: number): number {
     const { bytes, end } = this;
     let at = from;

@@ -120,12 +120,20 @@ export class Attachment {
     });
     splitter.push(frames);
     const end = position + frames.length;
-    if (marks) kept.push(marks.reach(end));
+    // With something to see it costs no write of its own; else it waits for what comes next, or for `tell`.
+    if (marks && kept.length > 0) kept.push(marks.reach(end));
     this.#own = this.#own.filter((range) => range.to > end);
     return Buffer.concat(kept);
+  }
+
+  /** The mark that is due when nothing has come behind what this client did not get; empty when it knows where it is. */
+  tell(): Buffer {
+    return this.gated || this.#marks === undefined ? NOTHING : this.#marks.reach(this.cursor);
   }
 
   #isOwn(position: number): boolean {
     return this.#own.some((range) => position >= range.from && position < range.to);
   }
 }
+
+const NOTHING = Buffer.alloc(0);

@@ -237,6 +237,7 @@ export class ClientConnection {
   /** Cuts the client off, saying why. */
   drop(reason: string): void {
     if (this.closed) return;
+    this.outbox.tell();
     this.outbox.clear();
     this.#writer.write(notificationFrame(CLOSING, json({ reason })));
     this.close(reason);

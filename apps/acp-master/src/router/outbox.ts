@@ -8,6 +8,8 @@ import type { Attachment } from "./attachment.ts";
 const MAX_ENTRIES = 1000;
 const MAX_ENTRY_BYTES = 8 * 1024 * 1024;
 const READ_BYTES = 256 * 1024;
+/** So long may a client not know of frames that it does not get: their mark leaves with what comes next, if that is sooner. */
+const TELL_MS = 20;
 
 interface Entry {
   readonly attachment: Attachment | undefined;
@@ -22,6 +24,7 @@ export class Outbox {
   readonly #overflow: (what: string) => void;
   #entries: Entry[] = [];
   #entryBytes = 0;
+  #tellTimer: NodeJS.Timeout | undefined;
 
   /** `overflow` is told once the list is over its bound; the owner then drops the client. */
   constructor(writer: FrameWriter, overflow: (what: string) => void) {
@@ -76,6 +79,23 @@ export class Outbox {
     const visible = attachment.render(frames, position);
     attachment.cursor = position + frames.length;
     if (visible.length > 0) this.#writer.write(visible);
+    else this.#tellSoon();
+  }
+
+  /** Tells the client where in its sessions' logs it is. */
+  tell(): void {
+    clearTimeout(this.#tellTimer);
+    this.#tellTimer = undefined;
+    // One that does not read is told with what it reads next.
+    if (this.#writer.congested) return;
+    for (const attachment of this.attachments) {
+      const mark = attachment.tell();
+      if (mark.length > 0) this.#writer.write(mark);
+    }
+  }
+
+  #tellSoon(): void {
+    this.#tellTimer ??= setTimeout(() => this.tell(), TELL_MS).unref();
   }
 
   /** Writes what may leave. Called when the client reads again and when a gate opens. */
@@ -100,6 +120,7 @@ export class Outbox {
 
   /** Forgets what still waits for a client that is gone. */
   clear(): void {
+    clearTimeout(this.#tellTimer);
     this.#entries = [];
     this.#entryBytes = 0;
     this.attachments.clear();
@@ -132,6 +153,7 @@ export class Outbox {
       const visible = attachment.render(frames, attachment.cursor);
       attachment.cursor += frames.length;
       if (visible.length > 0) this.#writer.write(visible);
+      else this.#tellSoon();
     }
     if (attachment.cursor === before) this.#overflow("what it had not read cannot be read any more");
   }

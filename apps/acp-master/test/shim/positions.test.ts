@@ -70,8 +70,15 @@ interface Entry {
   readonly fill: number;
 }
 
+interface How {
+  readonly pieces: number;
+  readonly newRunAt: number;
+  /** There is time between the pieces. */
+  readonly quiet: boolean;
+}
+
 /** What the frames leave for a client that starts at their beginning, in pieces of so many frames. */
-function rendered(entries: readonly Entry[], shape: Shape, { pieces, newRunAt }: { pieces: number; newRunAt: number }) {
+function rendered(entries: readonly Entry[], shape: Shape, { pieces, newRunAt, quiet }: How) {
   const log = new WholeLog();
   const capabilities = clientCapabilities(
     shape.announces ? { session: { notices: {}, compaction: {} }, plan: {}, subagents: {} } : {},
@@ -80,6 +87,7 @@ function rendered(entries: readonly Entry[], shape: Shape, { pieces, newRunAt }:
   const ends: number[] = [];
   const output: Buffer[] = [attachment.beginsAt(0)!.mark];
   attachment.beginsAt(0)!.left();
+  attachment.gated = false;
   for (let from = 0; from < entries.length; from += pieces) {
     if (from >= newRunAt) log.run = "second";
     const piece = entries.slice(from, from + pieces);
@@ -93,8 +101,10 @@ function rendered(entries: readonly Entry[], shape: Shape, { pieces, newRunAt }:
     const [frames] = log.read(position, log.end);
     output.push(attachment.render(frames!, position));
     attachment.cursor = log.end;
+    if (quiet) output.push(attachment.tell());
   }
-  return { output: Buffer.concat(output), ends };
+  output.push(attachment.tell());
+  return { output: Buffer.concat(output), ends, writes: output.filter(({ length }) => length > 0).length };
 }
 
 /** What a shim makes of the whole lines of it. */
@@ -144,6 +154,7 @@ describe("a shim's position", () => {
   const parameters = record({
     pieces: integer({ min: 1, max: 8 }),
     newRunAt: nat(25),
+    quiet: boolean(),
     cut: double({ min: 0, max: 1, noNaN: true }),
   });
 
@@ -179,10 +190,17 @@ describe("a shim's position", () => {
     );
   });
 
+  it("costs nothing of its own while something to see follows", () => {
+    const plain = { renamed: false, hasOptionalKinds: false, formerUntil: 0, announces: false, hasChildren: false };
+    const turns = Array.from({ length: 200 }, (_, n): Entry => ({ kind: n % 2 === 0 ? "own" : "chunk", fill: 3 }));
+    const { writes } = rendered(turns, plain, { pieces: 1, newRunAt: 2000, quiet: false });
+    expect(writes).toBe(1 + 100);
+  });
+
   it("costs a plain stream one mark", () => {
     const plain = { renamed: false, hasOptionalKinds: false, formerUntil: 0, announces: false, hasChildren: false };
     const list = Array.from({ length: 1000 }, (): Entry => ({ kind: "chunk", fill: 3 }));
-    const { output } = rendered(list, plain, { pieces: 3, newRunAt: 2000 });
+    const { output } = rendered(list, plain, { pieces: 3, newRunAt: 2000, quiet: true });
     expect(output.toString().split("_acp-master/position")).toHaveLength(2);
   });
 });
