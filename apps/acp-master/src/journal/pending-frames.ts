@@ -3,6 +3,8 @@
 const LF = 0x0a;
 const FIRST_PIECE_BYTES = 4 * 1024;
 const MAX_PIECE_BYTES = 256 * 1024;
+/** Frames of so many bytes are a piece as they are: to copy them costs more than a piece. */
+const OWN_PIECE_BYTES = 16 * 1024;
 
 interface Piece {
   /** Position of its first byte. */
@@ -33,8 +35,13 @@ export class PendingFrames {
     return this.#end - this.#start;
   }
 
-  /** Takes a copy. */
+  /** Takes a copy of what is short or a small part of its buffer. The bytes of the rest must not change any more. */
   append(frames: Buffer): void {
+    if (frames.length >= OWN_PIECE_BYTES && frames.length * 2 >= frames.buffer.byteLength) {
+      this.#pieces.push({ start: this.#end, bytes: frames, used: frames.length });
+      this.#end += frames.length;
+      return;
+    }
     let piece = this.#pieces.at(-1);
     if (piece === undefined || piece.bytes.length - piece.used < frames.length) {
       // As much again as there is: one frame costs little, many cost few pieces.
