@@ -1,5 +1,5 @@
-// Writes the journals of a daemon: one write per journal and turn of the event loop, after the clients were served; those
-// that cannot be written are tried again. It knows nothing of sessions.
+// Writes the journals of a daemon: after the clients were served, when nothing more is on its way or a moment later; those that
+// cannot be written are tried again. It knows nothing of sessions.
 
 import { randomBytes } from "node:crypto";
 import { DescriptorCache } from "./descriptor-cache.ts";
@@ -7,6 +7,8 @@ import { Journal, type JournalBounds, type JournalHost } from "./journal.ts";
 import type { SessionFolder } from "./session-folder.ts";
 
 const MIB = 1024 * 1024;
+/** So long may a frame wait while others keep coming. */
+const BATCH_MS = 1;
 /** So long may the mark of a turn's end wait: one write for many short turns. */
 const MARKS_MS = 100;
 
@@ -48,6 +50,9 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
   readonly #marked = new Set<Journal>();
   readonly #failing = new Set<Journal>();
   #batch: NodeJS.Immediate | undefined;
+  /** When the first frame of the batch came, and whether none came in the last turn of the event loop. */
+  #batchSince = 0;
+  #quiet = true;
   #marks: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
 
@@ -90,10 +95,21 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
 
   dirty(journal: Journal): void {
     this.#dirty.add(journal);
-    this.#batch ??= setImmediate(() => {
-      this.#batch = undefined;
-      this.#flush(this.#dirty, (each) => each.flushFrames());
-    });
+    this.#quiet = false;
+    if (this.#batch !== undefined) return;
+    this.#batchSince = performance.now();
+    this.#batch = setImmediate(() => this.#endBatch());
+  }
+
+  /** What is on its way already, often the end of a turn behind its last words, goes first. */
+  #endBatch(): void {
+    if (!this.#quiet && performance.now() - this.#batchSince < BATCH_MS) {
+      this.#quiet = true;
+      this.#batch = setImmediate(() => this.#endBatch());
+      return;
+    }
+    this.#batch = undefined;
+    this.#flush(this.#dirty, (each) => each.flushFrames());
   }
 
   marked(journal: Journal): void {

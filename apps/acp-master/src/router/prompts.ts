@@ -29,7 +29,7 @@ export function prompt(router: Router, client: ClientConnection, envelope: Envel
   if (!isArraySpan(envelope.bytes, envelope.prompt)) {
     return client.refuse(id, { code: INVALID_PARAMS, message: '"prompt" must be a list of content blocks.' });
   }
-  const turn = session.turns.add(client, id, keep(envelope).bytes, router.config.limits.promptQueue);
+  const turn = session.turns.add(client, id, keep(envelope), router.config.limits.promptQueue);
   if (!turn) {
     const message = `As many prompts as may already wait in this session (${session.turns.queued.length}); send this one again when one of them is done.`;
     return client.refuse(id, fault("busy", message));
@@ -126,7 +126,7 @@ function handOn(router: Router, session: Session, turn: Turn, append: Buffer | u
     saveSession(router, session);
   }
   echoToOthers(router, session, turn);
-  const frame = reopened(withBlocks(turn.frame, append));
+  const frame = withBlocks(turn.frame, append);
   const edits: Edit[] = session.renamed ? [{ ...frame.sessionId, bytes: session.agentIdBytes }] : [];
   turn.call = link.forward(frame, edits, {
     session,
@@ -210,11 +210,10 @@ function refuseTurn(session: Session, turn: Turn, error: RpcError): void {
 /** The others see what was asked; whoever asked it knows, and sees it only when it wants to. */
 function echoToOthers(router: Router, session: Session, turn: Turn): void {
   router.updates.flush();
-  const envelope = reopened(turn.frame);
-  const { bytes } = envelope;
+  const { bytes, promptElements, promptElementCount } = turn.frame;
   const attachment = turn.client.identity.echo ? undefined : session.attachments.get(turn.client);
-  for (let i = 0; i < envelope.promptElementCount; i++) {
-    const block = envelope.promptElements[i]!;
+  for (let i = 0; i < promptElementCount; i++) {
+    const block = promptElements[i]!;
     const params = Buffer.concat([
       Buffer.from('{"sessionId":'),
       session.agentIdBytes,
@@ -229,14 +228,13 @@ function echoToOthers(router: Router, session: Session, turn: Turn): void {
 }
 
 /** The Helper's blocks at the end of the prompt, unread. */
-function withBlocks(frame: Buffer, append: Buffer | undefined): Buffer {
+function withBlocks(frame: Envelope, append: Buffer | undefined): Envelope {
   if (!append) return frame;
-  const envelope = reopened(frame);
   const inner = append.subarray(append.indexOf(0x5b) + 1, append.lastIndexOf(0x5d));
   if (isBlank(inner)) return frame;
-  const last = envelope.prompt.end - 1;
-  const bytes = envelope.promptElementCount > 0 ? Buffer.concat([Buffer.from(","), inner]) : inner;
-  return splice(frame, 0, frame.length - 1, [{ start: last, end: last, bytes }]);
+  const last = frame.prompt.end - 1;
+  const bytes = frame.promptElementCount > 0 ? Buffer.concat([Buffer.from(","), inner]) : inner;
+  return reopened(splice(frame.bytes, frame.start, frame.end, [{ start: last, end: last, bytes }]));
 }
 
 export const stoppingError = (): RpcError =>

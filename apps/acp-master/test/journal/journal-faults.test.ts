@@ -1,13 +1,12 @@
 // The journal on disks that fail, for real.
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Journal } from "../../src/journal/journal.ts";
 import { JournalWriter } from "../../src/journal/journal-writer.ts";
 import { sessionsDir } from "../../src/journal/session-folder.ts";
 import { SmallDisk, whyNoDisk } from "../../../../test/harness/disks.ts";
-import { frame, recordOf, StateFolder } from "./state-folder.ts";
+import { batchWritten, frame, recordOf, StateFolder } from "./state-folder.ts";
 
 const noDisk = whyNoDisk();
 if (noDisk !== undefined) console.log(`tests of full and read-only disks are left out: ${noDisk}`);
@@ -37,12 +36,12 @@ describe.skipIf(noDisk !== undefined)("on a full disk", () => {
       journal.append(frames.at(-1)!);
     };
     for (let n = 0; n < 50; n++) add(1000);
-    await turnOfTheLoop();
+    await batchWritten();
     expect(journal.problem).toBeUndefined();
     disk.fill();
     for (let n = 0; n < 150; n++) {
       add(1000);
-      await turnOfTheLoop();
+      await batchWritten();
     }
     expect(journal.problem).toContain("ENOSPC");
     expect(writer.problems).toEqual([journal.problem]);
@@ -60,7 +59,7 @@ describe.skipIf(noDisk !== undefined)("on a full disk", () => {
     expect(readFileSync(join(folder.path, "journal.ndjson")).equals(Buffer.concat(frames))).toBe(true);
     expect(decide(journal)).toBe(true);
     add(10);
-    await turnOfTheLoop();
+    await batchWritten();
     expect(all(journal).equals(Buffer.concat(frames))).toBe(true);
     expect(reports).toEqual([]);
   });
@@ -74,7 +73,7 @@ describe.skipIf(noDisk !== undefined)("on a full disk", () => {
     const journal = writer.open(folder);
     journal.append(frame("before"));
     journal.turnBoundary();
-    await turnOfTheLoop();
+    await batchWritten();
     disk.fill();
     let end = 0;
     for (let turn = 0; turn < 100; turn++) {
@@ -115,7 +114,7 @@ describe.skipIf(noDisk !== undefined)("on a full disk", () => {
       journal.append(frames.at(-1)!);
       journal.turnBoundary();
       journal.trim(journal.end);
-      await turnOfTheLoop();
+      await batchWritten();
     }
     await until(() => reports.length > 0);
     expect(reports.join()).toContain("could not be shortened (ENOSPC)");
@@ -136,7 +135,7 @@ describe.skipIf(noDisk !== undefined)("on a disk that becomes read-only", () => 
     const journal = writer.open(state.session());
     expect(all(journal)).toEqual(frame(1));
     journal.append(frame(2));
-    await turnOfTheLoop();
+    await batchWritten();
     expect(journal.problem).toContain("EROFS");
     expect(state.session().save(recordOf()).ok).toBe(false);
     expect(all(journal).equals(Buffer.concat([frame(1), frame(2)]))).toBe(true);
@@ -201,7 +200,7 @@ describe("with something else in its place", () => {
     const journal = writer.open(state.session());
     journal.append(frame(1));
     journal.turnBoundary();
-    await turnOfTheLoop();
+    await batchWritten();
     expect(journal.problem).toMatch(
       /\((in_the_way|ENOTDIR)\).* Remove what stands in its place; nothing needs to be restarted/,
     );
@@ -220,7 +219,7 @@ describe("with something else in its place", () => {
     await using writer = new JournalWriter({ report: () => {}, settings });
     const journal = writer.open(folder);
     journal.append(frame(1));
-    await turnOfTheLoop();
+    await batchWritten();
     expect(journal.problem).toContain("EACCES");
     chmodSync(folder.path, 0o700);
     await until(() => journal.problem === undefined);

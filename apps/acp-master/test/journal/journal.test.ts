@@ -9,12 +9,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import type { Journal } from "../../src/journal/journal.ts";
 import { readKeptTickets } from "../../src/journal/kept-journal.ts";
 import { type JournalSettings, JournalWriter } from "../../src/journal/journal-writer.ts";
-import { frame, recordOf, StateFolder } from "./state-folder.ts";
+import { batchWritten, frame, recordOf, StateFolder } from "./state-folder.ts";
 
 /** A writer that remembers what it was told. */
 function writerOf(settings: Partial<JournalSettings> = {}): JournalWriter & { readonly reports: string[] } {
@@ -64,7 +63,7 @@ describe("Journal", () => {
     expect(journal.end).toBe(whole.length);
     expect(existsSync(journalOf(state))).toBe(false);
     expect(readAll(journal).equals(whole)).toBe(true);
-    await turnOfTheLoop();
+    await batchWritten();
     expect(readFileSync(journalOf(state)).equals(whole)).toBe(true);
     expect(readAll(journal).equals(whole)).toBe(true);
     expect(statSync(journalOf(state)).mode & 0o777).toBe(0o600);
@@ -76,7 +75,7 @@ describe("Journal", () => {
     await using writer = writerOf();
     const journal = writer.open(state.session());
     expect([journal.start, journal.end, journal.read(0, 0, 10)]).toEqual([0, 0, []]);
-    await turnOfTheLoop();
+    await batchWritten();
     expect(readdirSync(state.path)).toEqual([]);
   });
 
@@ -94,7 +93,7 @@ describe("Journal", () => {
     const journal = writer.open(state.session());
     const frames = [frame(1), frame(2, 700_000), frame(3)];
     for (const each of frames) journal.append(each);
-    await turnOfTheLoop();
+    await batchWritten();
     journal.append(frame(4, 500_000));
     journal.append(frame(5));
     expect(readAll(journal, 0, 1).equals(Buffer.concat([...frames, frame(4, 500_000), frame(5)]))).toBe(true);
@@ -188,7 +187,7 @@ describe("Journal", () => {
         for (let n = 0; n < 10; n++) journal.append(frame(`${turn}.${n}`, 1000));
         journal.turnBoundary();
         journal.trim(journal.end);
-        await turnOfTheLoop();
+        await batchWritten();
       }
       expect(journal.end - journal.start).toBeLessThanOrEqual(maxBytes);
       expect(journal.end - journal.start).toBeGreaterThan(maxBytes - 15_000);
@@ -196,7 +195,7 @@ describe("Journal", () => {
       expect(journal.read(0, journal.end, 1000)).toEqual([]);
       while (statSync(journalOf(state)).size > maxBytes * 1.25) {
         journal.trim(journal.end);
-        await turnOfTheLoop();
+        await batchWritten();
       }
       expect(readAll(journal).toString()).toMatch(/"text":"59\.9 /);
     }
@@ -246,7 +245,7 @@ describe("Journal", () => {
       journal.append(seen.at(-1)!);
       if (n % 5 === 4) journal.turnBoundary();
       journal.trim(cursor);
-      if (n % 50 === 0) await turnOfTheLoop();
+      if (n % 50 === 0) await batchWritten();
     }
     expect(journal.start).toBeLessThanOrEqual(cursor);
     expect(readAll(journal, cursor).equals(Buffer.concat(seen))).toBe(true);
@@ -262,8 +261,8 @@ describe("Journal", () => {
     for (let n = 0; n < 10; n++) {
       journal.append(frame(n));
       journal.turnBoundary();
-      await turnOfTheLoop();
-      await turnOfTheLoop();
+      await batchWritten();
+      await batchWritten();
       expect(statSync(join(journal.folder.path, "journal.ndjson")).size).toBe(journal.end);
       seen = Math.max(seen, marks());
     }
@@ -276,12 +275,12 @@ describe("Journal", () => {
     await using writer = writerOf({ idleMs: 20 });
     const journal = writer.open(state.session());
     journal.append(frame(1));
-    await turnOfTheLoop();
+    await batchWritten();
     expect(writer.files.size).toBe(1);
     while (writer.files.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(readFileSync(indexOf(state), "utf8")).toContain('"rest"');
     journal.append(frame(2));
-    await turnOfTheLoop();
+    await batchWritten();
     expect(readAll(journal).equals(Buffer.concat([frame(1), frame(2)]))).toBe(true);
   });
 
@@ -291,7 +290,7 @@ describe("Journal", () => {
     const journals = Array.from({ length: 300 }, (_, n) => writer.open(state.session(`s${n}`)));
     for (let round = 0; round < 3; round++) {
       for (const [n, journal] of journals.entries()) journal.append(frame(`${n} ${round}`));
-      await turnOfTheLoop();
+      await batchWritten();
       expect(writer.files.size).toBeLessThanOrEqual(10);
     }
     for (const [n, journal] of journals.entries()) {
@@ -332,7 +331,7 @@ describe("a journal that is not as it was left", () => {
       expect(writer.reports.join()).toContain(`${behind.length} bytes are none of its own`);
       expect(writer.reports.join()).not.toContain("hello");
       journal.append(frame(1));
-      await turnOfTheLoop();
+      await batchWritten();
       expect(readFileSync(join(state.session().path, `journal.foreign-${round}`)).equals(behind)).toBe(true);
     }
     expect(readFileSync(journalOf(state)).equals(Buffer.concat([frame(1), frame(1), frame(1)]))).toBe(true);
@@ -397,7 +396,7 @@ describe("a journal that is not as it was left", () => {
     const journal = writer.open(state.session());
     expect([journal.start, journal.end]).toEqual([frame(1).length, frame(1).length]);
     journal.append(frame(2));
-    await turnOfTheLoop();
+    await batchWritten();
     expect(readAll(journal)).toEqual(frame(2));
   });
 
@@ -406,23 +405,23 @@ describe("a journal that is not as it was left", () => {
     await using writer = writerOf();
     const journal = writer.open(state.session());
     journal.append(frame(1));
-    await turnOfTheLoop();
+    await batchWritten();
     appendFileSync(journalOf(state), "hello\n");
     journal.append(frame(2));
-    await turnOfTheLoop();
+    await batchWritten();
     expect(readAll(journal).equals(Buffer.concat([frame(1), frame(2)]))).toBe(true);
     expect(readFileSync(join(state.session().path, "journal.foreign-1"), "utf8")).toBe("hello\n");
 
     rmSync(journalOf(state));
     writeFileSync(journalOf(state), "another\n");
     journal.append(frame(3));
-    await turnOfTheLoop();
+    await batchWritten();
     expect(readAll(journal)).toEqual(frame(3));
     expect(readFileSync(join(state.session().path, "journal.foreign-2"), "utf8")).toBe("another\n");
 
     truncateSync(journalOf(state), 10);
     journal.append(frame(4));
-    await turnOfTheLoop();
+    await batchWritten();
     expect(readAll(journal)).toEqual(frame(4));
     expect(journal.end).toBe(frame(1).length * 4);
     expect(journal.problem).toBeUndefined();
@@ -433,7 +432,7 @@ describe("a journal that is not as it was left", () => {
     await using writer = writerOf();
     const journal = writer.open(state.session());
     journal.append(frame(1));
-    await turnOfTheLoop();
+    await batchWritten();
     truncateSync(journalOf(state), 10);
     journal.append(frame(2));
     expect(journal.read(0, journal.end, 1000)).toEqual([]);
@@ -448,10 +447,10 @@ describe("a journal that is not as it was left", () => {
     folder.save(recordOf());
     const journal = writer.open(folder);
     journal.append(frame(1));
-    await turnOfTheLoop();
+    await batchWritten();
     rmSync(folder.path, { recursive: true });
     journal.append(frame(2));
-    await turnOfTheLoop();
+    await batchWritten();
     expect(readAll(journal)).toEqual(frame(2));
     expect(state.session().read().ok).toBe(true);
     expect(readFileSync(journalOf(state))).toEqual(frame(2));
@@ -483,7 +482,7 @@ describe("a journal that is not as it was left", () => {
     journal.append(frame(2));
     journal.turnBoundary();
     journal.recordDecision({ approvalId: "a", result: "refused", by: "client", settledAt: 1 });
-    await turnOfTheLoop();
+    await batchWritten();
     expect(existsSync(folder.path)).toBe(false);
   });
 });

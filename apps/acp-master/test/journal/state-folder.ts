@@ -3,6 +3,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { SessionFolder } from "../../src/journal/session-folder.ts";
 import type { SessionRecord } from "../../src/journal/session-record.ts";
 
@@ -47,4 +48,9 @@ export function frame(mark: number | string, length = 0): Buffer {
   return Buffer.from(
     `${JSON.stringify({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s1", update } })}\n`,
   );
+}
+
+/** Until a batch to which nothing more is added is written. */
+export async function batchWritten(): Promise<void> {
+  for (let n = 0; n < 3; n++) await turnOfTheLoop();
 }
