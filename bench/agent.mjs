@@ -29,8 +29,8 @@ function writeAll(bytes) {
   }
 }
 
-/** One update of exactly `bytes` bytes with its line end. */
-function update(sessionId, bytes, kind) {
+/** One update of exactly `bytes` bytes with its line end, whose text begins with a number. */
+function update(sessionId, bytes, kind, number = 0) {
   const [head, tail] = JSON.stringify({
     jsonrpc: "2.0",
     method: "session/update",
@@ -39,7 +39,8 @@ function update(sessionId, bytes, kind) {
   const room = bytes - head.length - tail.length - 1;
   if (room < 0) throw new Error(`an update has at least ${bytes - room} bytes`);
   const pattern = kind === "escaped" ? String.raw`\"x\n\\\u00e9` : "The quick brown fox. ";
-  const whole = pattern.repeat(Math.floor(room / pattern.length));
+  const words = String(number).slice(0, room);
+  const whole = words + pattern.repeat(Math.floor((room - words.length) / pattern.length));
   return Buffer.from(`${head}${whole}${"x".repeat(room - whole.length)}${tail}\n`);
 }
 
@@ -47,8 +48,8 @@ function stream(sessionId, bytes, count, kind) {
   const key = `${sessionId} ${bytes} ${kind}`;
   const perBlock = Math.max(1, Math.floor(BLOCK_BYTES / bytes));
   if (!blocks.has(key)) {
-    const one = update(sessionId, bytes, kind);
-    blocks.set(key, Buffer.concat(Array.from({ length: perBlock }, () => one)));
+    const updates = Array.from({ length: perBlock }, (_, number) => update(sessionId, bytes, kind, number));
+    blocks.set(key, Buffer.concat(updates));
   }
   const block = blocks.get(key);
   const from = now();

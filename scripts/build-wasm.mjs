@@ -16,7 +16,8 @@ const memory = ["--memoryBase", "65536", "--initialMemory", "1", "--maximumMemor
 /** The text of the module that holds the compiled code. */
 export async function compiled() {
   let code;
-  const { error, stderr } = await main([source, ...options, ...memory, "--outFile", "code"], {
+  const said = [];
+  const { error } = await main([source, ...options, ...memory, "--outFile", "code"], {
     readFile: (name, folder) => {
       try {
         return readFileSync(join(root, "packages/wire/wasm", folder, name), "utf8");
@@ -28,8 +29,9 @@ export async function compiled() {
       code = Buffer.from(contents);
     },
     listFiles: () => [],
+    stderr: { write: (text) => void said.push(text) },
   });
-  if (error !== null || code === undefined) throw new Error(`${source} does not compile: ${stderr.toString()}`);
+  if (error !== null || code === undefined) throw new Error(`${source} does not compile: ${said.join("")}`);
   const lines = code.toString("base64").match(/.{1,110}/g);
   const text = [
     "// Made by scripts/build-wasm.mjs of ../wasm/string-end.as.ts; npm run wasm makes it again.",

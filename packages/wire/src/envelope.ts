@@ -75,6 +75,12 @@ export class Envelope {
   /** Every span above in a fixed order, for the walk. */
   readonly spans: readonly Span[];
 
+  /** The text of the string by which this frame differed from the one before it in its buffer; -1: of none that is known. */
+  variesFrom = -1;
+  variesTo = -1;
+  /** Frames in a row that were not what that string let expect. */
+  surprises = 0;
+
   /** Which of them are not absent, so that a frame with few members is quickly forgotten. */
   private readonly filled: Int8Array;
   private filledCount = 0;
@@ -96,6 +102,22 @@ export class Envelope {
   /** The frame has passed: its bytes are not to be held until the next one comes. */
   release(): void {
     this.bytes = NO_BYTES;
+    this.surprises = 0;
+  }
+
+  /** The frame is now [start, end), the same as it was but for the varying text, which is at [from, to). */
+  moveTo(start: number, end: number, from: number, to: number): void {
+    const before = from - this.variesFrom;
+    const behind = to - this.variesTo;
+    for (let index = 0; index < this.filledCount; index += 1) {
+      const span = this.spans[this.filled[index]!]!;
+      span.start += span.start < this.variesFrom ? before : behind;
+      span.end += span.end < this.variesFrom ? before : behind;
+    }
+    this.start = start;
+    this.end = end;
+    this.variesFrom = from;
+    this.variesTo = to;
   }
 
   /** Nothing is known of this frame yet. */
@@ -107,6 +129,7 @@ export class Envelope {
     this.end = end;
     for (let index = 0; index < this.filledCount; index += 1) this.spans[this.filled[index]!]!.start = -1;
     this.filledCount = 0;
+    this.variesFrom = -1;
     this.promptElementCount = 0;
     this.optionCount = 0;
     if (this.promptElements.length > KEPT_ELEMENTS) this.promptElements.length = KEPT_ELEMENTS;

@@ -9,18 +9,18 @@ const FIRST_BYTES = 1024;
 /** It looks at whole blocks only. */
 export const BLOCK_BYTES = 64;
 
-/** What is used of it here; TypeScript's own description comes with a browser's. */
-declare const WebAssembly: {
-  readonly Module: new (code: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: object };
-};
-
 interface Code {
   stringEnd(length: number): number;
   readonly sawHighBytes: { readonly value: number };
   readonly sawEscape: { readonly value: number };
   readonly memory: { readonly buffer: ArrayBuffer };
 }
+
+/** What is used of it here; TypeScript's own description comes with a browser's. */
+declare const WebAssembly: {
+  readonly Module: new (code: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: Code };
+};
 
 export class LongString {
   /** Some string had an escape since this was last set to false. */
@@ -39,7 +39,7 @@ export class LongString {
   static load(): LongString | undefined {
     try {
       const module = new WebAssembly.Module(Buffer.from(STRING_END_CODE, "base64"));
-      return new LongString(new WebAssembly.Instance(module).exports as Code);
+      return new LongString(new WebAssembly.Instance(module).exports);
     } catch {
       return undefined;
     }

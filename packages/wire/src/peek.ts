@@ -4,6 +4,7 @@ import { isUtf8 } from "node:buffer";
 import type { Envelope } from "./envelope.ts";
 import type { Level, Member } from "./member-table.ts";
 import { OPTION, OPTION_ID, TOP } from "./member-table.ts";
+import { repeatsShape } from "./repeated-shape.ts";
 import { Scanner } from "./scanner.ts";
 import type { Span } from "./spans.ts";
 import { absentSpan, spanEquals } from "./spans.ts";
@@ -33,6 +34,7 @@ let idInDoubt = false;
  * returns between the tokens of valid JSON become spaces in place: a frame that is passed on must not hold a second line end.
  */
 export function peek(bytes: Buffer, start: number, end: number, into: Envelope): void {
+  if (repeatsShape(bytes, start, end, into, scanner)) return;
   into.reset(bytes, start, end);
   idInDoubt = false;
   scanner.open(bytes, end);
@@ -53,7 +55,19 @@ export function peek(bytes: Buffer, start: number, end: number, into: Envelope):
     into.problem = first === OPEN_BRACKET ? "batch" : "not_object";
   } else {
     judge(bytes, into);
+    noteVarying(into);
   }
+}
+
+/** Where the frame differs from the one before it; what the JSON-RPC rules are about must not. */
+function noteVarying(into: Envelope): void {
+  const { params } = into;
+  const { watchedFrom, watchedTo } = scanner;
+  scanner.watchAt = -1;
+  scanner.watchedFrom = -1;
+  if (watchedFrom === -1 || watchedFrom <= params.start || watchedTo >= params.end) return;
+  into.variesFrom = watchedFrom;
+  into.variesTo = watchedTo;
 }
 
 /** A string holds no raw control character, so each of them is white space. */

@@ -43,10 +43,16 @@ export class Scanner {
   sawEscape = false;
   /** White space held a carriage return. */
   sawReturn = false;
+  /** The value at this place is of interest, if it is a string; -1: none is. */
+  watchAt = -1;
+  /** Its text; -1: it is no string that is a value. */
+  watchedFrom = -1;
+  watchedTo = -1;
   private bytes: Buffer = NO_BYTES;
   private end = 0;
   private base = 0;
   private words: Int32Array = NO_WORDS;
+  private views: DataView | undefined;
   private wordLimit = 0;
   private highBits = 0;
   /** One bit per open object or array that is not the innermost one: 1 for an object. */
@@ -66,6 +72,7 @@ export class Scanner {
     if (this.words.length > KEPT_WORDS) {
       this.bytes = NO_BYTES;
       this.words = NO_WORDS;
+      this.views = undefined;
     }
     if (this.depthBits.length > KEPT_DEPTH_BITS >> 5) this.depthBits = new Int32Array(INITIAL_DEPTH_BITS >> 5);
   }
@@ -77,6 +84,14 @@ export class Scanner {
     }
     this.bytes = bytes;
     this.base = bytes.byteOffset;
+  }
+
+  /** The bytes of a chunk, for words at any place. */
+  dataView(bytes: Buffer): DataView {
+    if (this.views?.buffer !== bytes.buffer || this.views.byteOffset !== bytes.byteOffset) {
+      this.views = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    }
+    return this.views;
   }
 
   /** False means that all strings were ASCII. True means that the frame's UTF-8 has to be checked. */
@@ -210,7 +225,12 @@ export class Scanner {
       if (at >= end) return -1;
       const byte = bytes[at]!;
       if (byte === QUOTE) {
-        at = this.string(at + 1);
+        const text = at + 1;
+        at = this.string(text);
+        if (text <= this.watchAt && this.watchAt < at) {
+          this.watchedFrom = text;
+          this.watchedTo = at - 1;
+        }
       } else if (byte === MINUS || isDigit(byte)) {
         at = this.number(at);
       } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {

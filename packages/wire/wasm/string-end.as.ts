@@ -44,8 +44,8 @@ function has(classes: v128, wanted: u8): v128 {
 }
 
 function mask(a: v128, b: v128, c: v128, d: v128): u64 {
-  const low = <u32>i8x16.bitmask(a) | (<u32>i8x16.bitmask(b) << 16);
-  const high = <u32>i8x16.bitmask(c) | (<u32>i8x16.bitmask(d) << 16);
+  const low = (<u32>i8x16.bitmask(a)) | ((<u32>i8x16.bitmask(b)) << 16);
+  const high = (<u32>i8x16.bitmask(c)) | ((<u32>i8x16.bitmask(d)) << 16);
   return (<u64>low) | ((<u64>high) << 32);
 }
 
