@@ -89,6 +89,7 @@ describe("the page", () => {
         await page.keyboard.press("Tab");
       expect(await focusedLabel(page)).toMatch(name);
     };
+    await page.locator("nav button:not([aria-disabled=true])").getByText("New session").waitFor();
     await to(/New session/);
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").locator("option").first().waitFor({ state: "attached" });

@@ -34,6 +34,28 @@ describe("a session", () => {
     expect(await entry.locator("a").getAttribute("aria-current")).toBe("page");
   });
 
+  it("cannot be made while the daemon is offline, by key either, and can when it is back", async () => {
+    await using master = await startMaster({ config });
+    const page = await pages.open(master);
+    await page.getByText("No sessions yet.").waitFor();
+    await master.kill9();
+    await page.getByText("The daemon is offline").waitFor();
+    const button = page.getByRole("button", { name: "New session" });
+    await button.press("Enter");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await master.serve();
+    await page.locator("nav button:not([aria-disabled=true])").getByText("New session").waitFor();
+    await button.press("Enter");
+    const agent = page.getByRole("dialog").getByLabel("Agent");
+    await agent.locator("option").first().waitFor({ state: "attached" });
+    // The list is the next daemon's when that one goes.
+    await master.kill9();
+    await page.getByText("The daemon is offline").waitFor();
+    master.configure({ config: { ...config, agents: { other: { command: process.execPath } } } });
+    await master.serve();
+    await agent.locator("option").getByText("other").waitFor({ state: "attached" });
+  });
+
   it("shows Markdown, thoughts, plans, tool calls and the output of a command", async () => {
     await using master = await startMaster({ config: { ...config, approvals: { preset: "allow-all" } } });
     const page = await pages.open(master);

@@ -1,4 +1,4 @@
-// Broken: has one place for the question it works on.
+// Broken: has one place for the question it works on, and takes a while for it.
 import { methods, parts, run, send } from "./sound.mjs";
 
 let current;
@@ -6,13 +6,13 @@ const sound = { ...parts };
 parts.message = (received) => {
   if (received.method !== "session/request_permission") return sound.message(received);
   current = received;
-  return setImmediate(() => {
+  return setTimeout(() => {
     if (current !== received) return;
     try {
       send({ id: received.id, result: methods[received.method](received.params) });
     } catch {
       send({ id: received.id, error: { code: -32602, message: "no" } });
     }
-  });
+  }, 50);
 };
 run();

@@ -14,9 +14,12 @@ export function NewSession({ onClose }: { onClose: () => void }) {
   const [chosen, choose] = useState<string>();
   const listing = useFailing();
   const making = useFailing();
+  const { isConnected, daemon } = page.view.value;
+  const isReached = isConnected && daemon?.state === "connected";
+  // The next daemon may have other agents.
   useEffect(() => {
-    void listing.run(async () => setAgents((await page.link?.request("agents", {}))?.agents ?? []));
-  }, []);
+    if (isReached) void listing.run(async () => setAgents((await page.link?.request("agents", {}))?.agents ?? []));
+  }, [isReached]);
   const ready = agents.filter((agent) => agent.ready);
   const agent = chosen ?? ready.find((each) => each.isDefault)?.name ?? ready[0]?.name ?? "";
   const folders = [...new Set([...page.view.value.sessions.values()].map((row) => row.cwd))];

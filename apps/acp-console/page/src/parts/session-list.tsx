@@ -11,6 +11,8 @@ export function SessionList({ onNew }: { onNew: () => void }) {
   const view = page.view.value;
   const { open, past } = sessionGroups(view);
   const waiting = page.waiting.value;
+  // An aria-disabled button can still be pressed with a key.
+  const isOff = !page.isController.value || view.isStale;
   return (
     <nav aria-label="Sessions">
       <a
@@ -20,7 +22,7 @@ export function SessionList({ onNew }: { onNew: () => void }) {
       >
         Inbox <span class={waiting > 0 ? "count" : "count none"}>{waiting}</span>
       </a>
-      <button type="button" onClick={onNew} aria-disabled={!page.isController.value || view.isStale}>
+      <button type="button" onClick={() => !isOff && onNew()} aria-disabled={isOff}>
         New session
       </button>
       <ul>
