@@ -66,21 +66,21 @@ async function waiting(of: Master = master): Promise<Waiting> {
   return { talk, reviewer, proposalId: card.proposalId, program };
 }
 
+const linesThatEnd = (status: string, { proposalId }: Waiting) => [
+  { phase: "validation", status: "accepted", proposal_id: proposalId, retryable: false },
+  { phase: "final", status, proposal_id: proposalId },
+];
+
 /** The CLI's two lines, the card's end, and a decision that comes too late. */
-async function endsAs(status: string, { reviewer, proposalId, program }: Waiting): Promise<void> {
+async function endsAs(status: string, open: Waiting): Promise<void> {
+  const { reviewer, proposalId, program } = open;
   const orders = helper.orders.length;
-  const { code, lines } = await linesOf(program);
-  const all = [
-    { phase: "validation", status: "accepted", proposal_id: proposalId, retryable: false },
-    { phase: "final", status, proposal_id: proposalId },
-  ];
-  // After a kill of the daemon what its agent has started is ended too, this program among it.
-  const isEnded = code === null && status === "unavailable";
-  expect(isEnded ? { code: 0, lines: [...lines, ...all.slice(lines.length)] } : { code, lines }).toEqual({
-    code: 0,
-    lines: all,
-  });
+  expect(await linesOf(program)).toEqual({ code: 0, lines: linesThatEnd(status, open) });
   expect(await reviewer.over(proposalId)).toMatchObject({ status });
+  await isDecidedNoMore(open, orders);
+}
+
+async function isDecidedNoMore({ reviewer, proposalId }: Waiting, orders: number): Promise<void> {
   const late = await reviewer.client.decide({ proposalId, decision: "confirm", choice: 1, mode: "run" });
   expect(late).toBe("lost");
   expect(helper.orders).toHaveLength(orders);
@@ -186,8 +186,15 @@ describe("what ends with a process", () => {
 
   it("the daemon is killed", async () => {
     await alone(async (open, solo) => {
+      const orders = helper.orders.length;
       await solo.kill9();
-      await endsAs("unavailable", open);
+      // Its agents, what those started, and its Helpers are ended too: they may not have come to their last words.
+      const { lines } = await linesOf(open.program);
+      expect(lines).toEqual(linesThatEnd("unavailable", open).slice(0, lines.length));
+      expect(await open.reviewer.closed).toContain("closed");
+      for (const end of open.reviewer.events.all.filter(({ type }) => type === "over"))
+        expect(end).toMatchObject({ proposalId: open.proposalId, status: "unavailable" });
+      await isDecidedNoMore(open, orders);
     });
   });
 
