@@ -75,7 +75,9 @@ export class Envelope {
   /** Every span above in a fixed order, for the walk. */
   readonly spans: readonly Span[];
 
-  /** The text of the string by which this frame differed from the one before it in its buffer; -1: of none that is known. */
+  /** All that is said here was said of the frame before it too, in the same bytes; only their places are others. */
+  repeats = false;
+  /** The text of the string by which it differed from that one and which is nothing that is said here; -1: of none that is known. */
   variesFrom = -1;
   variesTo = -1;
   /** Frames in a row that were not what that string let expect. */
@@ -118,6 +120,17 @@ export class Envelope {
     this.end = end;
     this.variesFrom = from;
     this.variesTo = to;
+    this.repeats = true;
+  }
+
+  /** Remembers the text of a string value of this frame, unless it is a member of the table. */
+  varies(from: number, to: number): void {
+    if (from <= this.params.start || to >= this.params.end) return;
+    for (let index = 0; index < this.filledCount; index += 1) {
+      if (this.spans[this.filled[index]!]!.start === from - 1) return;
+    }
+    this.variesFrom = from;
+    this.variesTo = to;
   }
 
   /** Nothing is known of this frame yet. */
@@ -129,6 +142,7 @@ export class Envelope {
     this.end = end;
     for (let index = 0; index < this.filledCount; index += 1) this.spans[this.filled[index]!]!.start = -1;
     this.filledCount = 0;
+    this.repeats = false;
     this.variesFrom = -1;
     this.promptElementCount = 0;
     this.optionCount = 0;

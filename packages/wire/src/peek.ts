@@ -34,6 +34,7 @@ let idInDoubt = false;
  * returns between the tokens of valid JSON become spaces in place: a frame that is passed on must not hold a second line end.
  */
 export function peek(bytes: Buffer, start: number, end: number, into: Envelope): void {
+  scanner.watch(-1);
   if (repeatsShape(bytes, start, end, into, scanner)) return;
   into.reset(bytes, start, end);
   idInDoubt = false;
@@ -55,19 +56,8 @@ export function peek(bytes: Buffer, start: number, end: number, into: Envelope):
     into.problem = first === OPEN_BRACKET ? "batch" : "not_object";
   } else {
     judge(bytes, into);
-    noteVarying(into);
+    if (scanner.watchedFrom !== -1) into.varies(scanner.watchedFrom, scanner.watchedTo);
   }
-}
-
-/** Where the frame differs from the one before it; what the JSON-RPC rules are about must not. */
-function noteVarying(into: Envelope): void {
-  const { params } = into;
-  const { watchedFrom, watchedTo } = scanner;
-  scanner.watchAt = -1;
-  scanner.watchedFrom = -1;
-  if (watchedFrom === -1 || watchedFrom <= params.start || watchedTo >= params.end) return;
-  into.variesFrom = watchedFrom;
-  into.variesTo = watchedTo;
 }
 
 /** A string holds no raw control character, so each of them is white space. */

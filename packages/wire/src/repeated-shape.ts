@@ -22,8 +22,8 @@ export function repeatsShape(bytes: Buffer, start: number, end: number, into: En
     return true;
   }
   into.surprises += 1;
-  scanner.watchAt =
-    start + (same === head && known ? same + equalBytes(view, into.start + same, start + same, most - same) : same);
+  const rest = known && same === head ? equalBytes(view, into.start + same, start + same, most - same) : 0;
+  scanner.watch(start + same + rest);
   return false;
 }
 

@@ -36,6 +36,7 @@ let longString: LongString | undefined;
 let longWords = 512 >> 2;
 
 const NO_BYTES = Buffer.alloc(0);
+const NO_VIEW = new DataView(new ArrayBuffer(0));
 const NO_WORDS = new Int32Array(0);
 
 export class Scanner {
@@ -43,16 +44,16 @@ export class Scanner {
   sawEscape = false;
   /** White space held a carriage return. */
   sawReturn = false;
-  /** The value at this place is of interest, if it is a string; -1: none is. */
-  watchAt = -1;
-  /** Its text; -1: it is no string that is a value. */
+  /** The text of the string value that was watched for; -1: none was there. */
   watchedFrom = -1;
   watchedTo = -1;
+  private watchAt = -1;
   private bytes: Buffer = NO_BYTES;
   private end = 0;
   private base = 0;
   private words: Int32Array = NO_WORDS;
-  private views: DataView | undefined;
+  private viewed: Buffer = NO_BYTES;
+  private viewOfViewed: DataView = NO_VIEW;
   private wordLimit = 0;
   private highBits = 0;
   /** One bit per open object or array that is not the innermost one: 1 for an object. */
@@ -67,12 +68,19 @@ export class Scanner {
     this.wordLimit = Math.min(this.words.length, (this.base + end + 3) >> 2);
   }
 
+  /** The string value at this place is of interest; -1: none is. */
+  watch(at: number): void {
+    this.watchAt = at;
+    this.watchedFrom = -1;
+  }
+
   /** Lets go of a big frame; a small chunk stays until another one is opened, as it often holds the next frame too. */
   close(): void {
     if (this.words.length > KEPT_WORDS) {
       this.bytes = NO_BYTES;
       this.words = NO_WORDS;
-      this.views = undefined;
+      this.viewed = NO_BYTES;
+      this.viewOfViewed = NO_VIEW;
     }
     if (this.depthBits.length > KEPT_DEPTH_BITS >> 5) this.depthBits = new Int32Array(INITIAL_DEPTH_BITS >> 5);
   }
@@ -88,10 +96,11 @@ export class Scanner {
 
   /** The bytes of a chunk, for words at any place. */
   dataView(bytes: Buffer): DataView {
-    if (this.views?.buffer !== bytes.buffer || this.views.byteOffset !== bytes.byteOffset) {
-      this.views = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    if (this.viewed !== bytes) {
+      this.viewed = bytes;
+      this.viewOfViewed = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     }
-    return this.views;
+    return this.viewOfViewed;
   }
 
   /** False means that all strings were ASCII. True means that the frame's UTF-8 has to be checked. */

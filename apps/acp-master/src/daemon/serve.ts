@@ -18,6 +18,7 @@ import { adoptKept } from "../router/keep-sessions.ts";
 import { Router } from "../router/router.ts";
 import { SessionStore } from "../router/session-store.ts";
 import { VERSION } from "../version.ts";
+import { collectWholeHeapRarely } from "./heap-growth.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { openMasterSocket } from "./master-socket.ts";
 import { ensurePrivateFolder } from "./private-folder.ts";
@@ -36,6 +37,7 @@ type StopReason = "stop" | "restart";
 
 /** Runs until it is stopped. Returns the exit code: 0 after an orderly stop, 1 when it could not start. */
 export async function serve(options: { readonly json: boolean }): Promise<number> {
+  collectWholeHeapRarely();
   using _output = tolerateClosedOutput();
   const report = takeStartReport(process.env);
   const refuse = (reason: string, error: string): number => {

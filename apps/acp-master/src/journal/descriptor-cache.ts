@@ -15,18 +15,9 @@ export interface OpenedFile {
   readonly stat: Stats;
 }
 
-export interface HeldFile extends OpenedFile {
-  /** Whether it is still the one that its owner has open. */
-  readonly isCurrent: boolean;
-  /** To be called once. */
-  release(): void;
-}
-
 interface Entry extends OpenedFile {
   readonly writable: boolean;
   usedAt: number;
-  /** What goes on outside of this thread: its number must not be another file's meanwhile. */
-  holds: number;
 }
 
 export class DescriptorCache implements Disposable {
@@ -55,23 +46,6 @@ export class DescriptorCache implements Disposable {
     return this.#touch(owner, true) ?? this.#open(owner, true);
   }
 
-  /** As `writing`, and the descriptor is good until it is released. */
-  hold(owner: FileOwner): HeldFile {
-    const entry = this.#touch(owner, true) ?? this.#open(owner, true);
-    entry.holds++;
-    const isCurrent = (): boolean => this.#entries.get(owner) === entry;
-    return {
-      ...entry,
-      get isCurrent() {
-        return isCurrent();
-      },
-      release: () => {
-        entry.holds--;
-        if (!isCurrent()) closeUnheld(entry);
-      },
-    };
-  }
-
   /** What it is open as, if it is open. */
   peek(owner: FileOwner): OpenedFile | undefined {
     return this.#entries.get(owner);
@@ -81,7 +55,11 @@ export class DescriptorCache implements Disposable {
     const entry = this.#entries.get(owner);
     if (entry === undefined) return;
     this.#entries.delete(owner);
-    closeUnheld(entry);
+    try {
+      closeSync(entry.descriptor);
+    } catch {
+      // It is closed all the same; what a disk could not take shows when the file is next looked at.
+    }
   }
 
   [Symbol.dispose](): void {
@@ -104,7 +82,7 @@ export class DescriptorCache implements Disposable {
 
   #open(owner: FileOwner, writable: boolean): Entry {
     const opened = this.#openWithRoom(owner.path, writable ? READ_WRITE : READ);
-    const entry = { ...opened, writable, usedAt: Date.now(), holds: 0 };
+    const entry = { ...opened, writable, usedAt: Date.now() };
     this.#entries.set(owner, entry);
     while (this.#entries.size > this.#most) this.#closeOldest();
     this.#timer ??= setTimeout(() => this.#sweep(), this.#idleMs).unref();
@@ -137,14 +115,5 @@ export class DescriptorCache implements Disposable {
       this.close(owner);
     }
     if (this.#entries.size > 0) this.#timer = setTimeout(() => this.#sweep(), this.#idleMs).unref();
-  }
-}
-
-function closeUnheld({ holds, descriptor }: Entry): void {
-  if (holds > 0) return;
-  try {
-    closeSync(descriptor);
-  } catch {
-    // It is closed all the same; what a disk could not take shows when the file is next looked at.
   }
 }

@@ -1,7 +1,7 @@
 // The file of one journal: which positions it holds, reads and writes at positions, and what to do when it is not as it
 // was left. It keeps nothing in memory and knows no turns.
 
-import { fstatSync, ftruncateSync, lstatSync, readSync, renameSync, type Stats, writev, writevSync } from "node:fs";
+import { fstatSync, ftruncateSync, lstatSync, readSync, renameSync, type Stats, writevSync } from "node:fs";
 import { copyAside, moveAside } from "./aside.ts";
 import type { DescriptorCache, FileOwner, OpenedFile } from "./descriptor-cache.ts";
 import { InTheWayError } from "./open-regular.ts";
@@ -96,28 +96,6 @@ export class JournalFile implements FileOwner {
       ftruncateSync(descriptor, this.#written - this.#base);
       throw error;
     }
-  }
-
-  /**
-   * As `write`, off the event loop; resolves to whether all of it is written. What is written until then by `write`, or to
-   * another file in this one's place, stands, and this counts for nothing.
-   */
-  writeBehind(pieces: readonly Buffer[]): Promise<boolean> {
-    const held = this.#files.hold(this);
-    const from = this.#written;
-    const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
-    this.#torn = true;
-    return new Promise((resolve) => {
-      writev(held.descriptor, pieces, from - this.#base, (error, count) => {
-        held.release();
-        const isWritten = error === null && count === bytes && held.isCurrent && this.#written === from;
-        if (isWritten) {
-          this.#written = from + bytes;
-          this.#torn = false;
-        }
-        resolve(isWritten);
-      });
-    });
   }
 
   /** Whole frames from `from` on, at least one and then up to `maxBytes` or `to`; undefined: they cannot be read. */

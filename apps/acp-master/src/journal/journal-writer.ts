@@ -25,8 +25,6 @@ export interface JournalSettings extends JournalBounds {
 export const journalSettings: JournalSettings = {
   maxBytes: 256 * MIB,
   pendingBytes: 8 * MIB,
-  // To start that costs as much as to write a few thousand bytes.
-  behindBytes: 32 * 1024,
   memoryBytes: 16 * MIB,
   totalMemoryBytes: 256 * MIB,
   retryMs: 1000,

@@ -22,8 +22,6 @@ export interface JournalBounds {
   readonly maxBytes: number;
   /** Not yet written; beyond it an append writes at once. */
   readonly pendingBytes: number;
-  /** From so many on a batch is written off the event loop. */
-  readonly behindBytes: number;
 }
 
 /** What all journals of a daemon share. */
@@ -61,8 +59,6 @@ export class Journal implements SessionLog {
   #runWritten = false;
   #problem: string | undefined;
   #closed = false;
-  /** A batch is being written off the event loop. It may be overtaken: whoever cannot wait writes the same bytes to the same place. */
-  #behind: Promise<void> | undefined;
 
   /** Touches nothing until it is first used. */
   constructor(folder: SessionFolder, host: JournalHost) {
@@ -189,13 +185,8 @@ export class Journal implements SessionLog {
     return state.holds(run, position) && this.#boundaryFrom(position) === position;
   }
 
-  /** As `flush`, and leaves marks of turns and much at once for later. */
+  /** As `flush`, and leaves marks of turns for later. */
   flushFrames(): boolean {
-    if (this.#behind !== undefined) return true;
-    const { behindBytes } = this.#host.bounds;
-    if (this.#loaded !== undefined && this.#problem === undefined && this.#loaded.pending.length >= behindBytes) {
-      return this.#writeBehind(this.#loaded);
-    }
     return this.#flush((index) => index.isUrgent);
   }
 
@@ -228,7 +219,6 @@ export class Journal implements SessionLog {
   /** Writes the rest and closes; nothing is written afterwards. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#compactor.stopped();
-    await this.#behind;
     if (!this.flush() && this.#loaded) {
       this.#host.report(`${this.#file.path}: its last ${this.#loaded.pending.length} bytes could not be written`);
     }
@@ -271,28 +261,6 @@ export class Journal implements SessionLog {
 
   #noted(): void {
     if (this.#problem === undefined && !this.#closed) this.#host.dirty(this);
-  }
-
-  #writeBehind(loaded: Loaded): boolean {
-    if (this.#closed) return true;
-    const { index, pending } = loaded;
-    try {
-      this.#makeReady(loaded);
-      this.#behind = this.#file.writeBehind(pending.pieces).then((isWritten) => {
-        this.#behind = undefined;
-        pending.forget(this.#file.written);
-        if (this.#closed || this.#problem !== undefined) return;
-        // To write it again at once tells what is wrong.
-        if (!isWritten) this.flush();
-        else if (pending.length > 0 || index.isUrgent) this.#host.dirty(this);
-      });
-      // Of the batch before. Should marks run ahead of the file at a kill, the next daemon cuts them off.
-      if (index.isUrgent) index.flush();
-    } catch (error) {
-      this.#failed(error);
-      return false;
-    }
-    return true;
   }
 
   #writeFrames(loaded: Loaded): void {

@@ -83,6 +83,7 @@ export class AgentLink implements AgentPeer {
   readonly #owner: LinkOwner;
   readonly #calls = new Map<number, OutgoingCall>();
   readonly #envelope = new Envelope();
+  #wasUpdate = false;
   #lastCall = 0;
 
   constructor(definition: AgentDefinition, key: string, announced: ClientCapabilities, owner: LinkOwner) {
@@ -196,7 +197,7 @@ export class AgentLink implements AgentPeer {
     peek(bytes, start, end, envelope);
     switch (envelope.kind) {
       case "notification":
-        if (stringEquals(bytes, envelope.method, SESSION_UPDATE)) this.#owner.update(this, envelope);
+        if (this.#isUpdate(envelope)) this.#owner.update(this, envelope);
         else this.#owner.agentNotification(this, envelope);
         return;
       case "response":
@@ -208,6 +209,11 @@ export class AgentLink implements AgentPeer {
       case "invalid":
         this.#invalid(envelope);
     }
+  }
+
+  #isUpdate(envelope: Envelope): boolean {
+    if (!envelope.repeats) this.#wasUpdate = stringEquals(envelope.bytes, envelope.method, SESSION_UPDATE);
+    return this.#wasUpdate;
   }
 
   chunkEnd(): void {

@@ -49,6 +49,11 @@ export class AgentUpdates {
   }
 
   update(link: AgentLink, envelope: Envelope): void {
+    // What was decided of the frame before holds for one that says the same.
+    if (envelope.repeats && this.#run?.bytes === envelope.bytes && this.#run.end + 1 === envelope.start) {
+      this.#run.end = envelope.end;
+      return;
+    }
     const session = this.#sessionOf(link, envelope);
     if (!session) {
       this.flush();

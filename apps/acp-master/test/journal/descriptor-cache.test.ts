@@ -52,26 +52,6 @@ describe("DescriptorCache", () => {
     expect(() => cache.reading(owner("absent"))).toThrow("ENOENT");
   });
 
-  it.runIf(onLinux)("closes what is held when it is released, and not before", () => {
-    using cache = new DescriptorCache({ most: 1, idleMs: 60_000 });
-    const held = owner("held");
-    const first = cache.hold(held);
-    const second = cache.hold(held);
-    expect([first.isCurrent, openFiles()]).toEqual([true, 1]);
-    cache.writing(owner("next"));
-    expect([first.isCurrent, openFiles()]).toEqual([false, 2]);
-    // The number is still its own.
-    const again = cache.hold(held);
-    expect(again.descriptor).not.toBe(first.descriptor);
-    writeSync(first.descriptor, "x", 0);
-    first.release();
-    expect([second.isCurrent, openFiles()]).toEqual([false, 2]);
-    second.release();
-    expect([again.isCurrent, openFiles()]).toEqual([true, 1]);
-    again.release();
-    expect([again.isCurrent, openFiles()]).toEqual([true, 1]);
-  });
-
   it.runIf(onLinux)("leaves nothing open", () => {
     {
       using cache = new DescriptorCache({ most: 10, idleMs: 60_000 });

@@ -63,7 +63,7 @@ class Model {
 
 async function play(steps: readonly Step[]): Promise<void> {
   using state = new StateFolder();
-  const settings = { maxBytes: 40_000, pendingBytes: 20_000, behindBytes: 4000, idleMs: 1 };
+  const settings = { maxBytes: 40_000, pendingBytes: 20_000, idleMs: 1 };
   const reports: string[] = [];
   const started = () => new JournalWriter({ report: (what) => reports.push(what), settings });
   let writer = started();
