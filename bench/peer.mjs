@@ -40,6 +40,12 @@ export class Peer {
     return sessionId;
   }
 
+  /** With all that is kept of it. */
+  async remove(sessionId) {
+    await this.request("session/close", { sessionId });
+    await this.request("session/delete", { sessionId });
+  }
+
   prompt(sessionId, text) {
     return this.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
   }

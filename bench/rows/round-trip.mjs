@@ -4,7 +4,7 @@ import { ratio } from "../goal.mjs";
 import { otherPeers } from "../others.mjs";
 import { median } from "../statistics.mjs";
 
-const WARM_UP = 2000;
+const WARM_UP = 5000;
 
 /** Microseconds of the median of `turns` turns. */
 async function turns(peer, sessionId, count) {
