@@ -92,6 +92,8 @@ export class Scanner {
     }
     this.bytes = bytes;
     this.base = bytes.byteOffset;
+    this.viewed = NO_BYTES;
+    this.viewOfViewed = NO_VIEW;
   }
 
   /** The bytes of a chunk, for words at any place. */
