@@ -103,7 +103,8 @@ export class Peer {
       const line = Buffer.concat([...this.#rest, chunk.subarray(at, end)]).toString();
       this.#rest = [];
       at = end + 1;
-      this.#take(JSON.parse(line));
+      // Some programs end a line twice.
+      if (line.trim() !== "") this.#take(JSON.parse(line));
     }
   }
 

@@ -75,7 +75,7 @@ export class Envelope {
   /** Every span above in a fixed order, for the walk. */
   readonly spans: readonly Span[];
 
-  /** All that is said here was said of the frame before it too, in the same bytes; only their places are others. */
+  /** All that is said here was said of the frame before it too, in the same bytes; only `params` and `update` hold another text. */
   repeats = false;
   /** The text of the string by which it differed from that one and which is nothing that is said here; -1: of none that is known. */
   variesFrom = -1;
@@ -104,7 +104,6 @@ export class Envelope {
   /** The frame has passed: its bytes are not to be held until the next one comes. */
   release(): void {
     this.bytes = NO_BYTES;
-    this.surprises = 0;
   }
 
   /** The frame is now [start, end), the same as it was but for the varying text, which is at [from, to). */
@@ -123,11 +122,13 @@ export class Envelope {
     this.repeats = true;
   }
 
-  /** Remembers the text of a string value of this frame, unless it is a member of the table. */
+  /** Remembers the text of a string value of this frame, if it is in the params and in no other member of the table but `update`. */
   varies(from: number, to: number): void {
-    if (from <= this.params.start || to >= this.params.end) return;
+    const { params, update } = this;
+    if (params.start === -1 || from <= params.start || to >= params.end) return;
     for (let index = 0; index < this.filledCount; index += 1) {
-      if (this.spans[this.filled[index]!]!.start === from - 1) return;
+      const span = this.spans[this.filled[index]!]!;
+      if (span.start < from && to < span.end && span !== params && span !== update) return;
     }
     this.variesFrom = from;
     this.variesTo = to;

@@ -1,5 +1,5 @@
 // Where a long string ends: the compiled code of ../wasm looks at copies of its pieces, 64 bytes at a time. What was copied is
-// wiped before a call returns, so that no content stays. Where there is no such code, `longString` is undefined.
+// wiped before a call returns, so that no content stays.
 import { STRING_END_CODE } from "./string-end-code.ts";
 
 /** What the code's memory holds at once. */

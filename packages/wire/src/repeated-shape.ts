@@ -10,7 +10,11 @@ const MOST_SURPRISES = 8;
 
 /** Whether the frame `bytes[start, end)` is like the one in the envelope, which then tells of it; if not, what the walk is to watch. */
 export function repeatsShape(bytes: Buffer, start: number, end: number, into: Envelope, scanner: Scanner): boolean {
-  if (into.bytes !== bytes || into.kind !== "notification" || start <= into.end) return false;
+  if (into.bytes !== bytes) {
+    into.surprises = 0;
+    return false;
+  }
+  if (into.kind !== "notification" || start <= into.end) return false;
   if (into.surprises >= MOST_SURPRISES || into.optionCount > 0 || into.promptElementCount > 0) return false;
   const view = scanner.dataView(bytes);
   const most = Math.min(into.end - into.start, end - start);

@@ -182,7 +182,7 @@ export class Scanner {
     return found >= -1 ? found : this.stringByBytes(-2 - found);
   }
 
-  /** The last bytes of a string. */
+  /** The last bytes of a string; where words are read the other way round, all of it. */
   private stringByBytes(from: number): number {
     const { bytes, end } = this;
     let at = from;

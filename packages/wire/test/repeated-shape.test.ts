@@ -100,7 +100,6 @@ describe("frames that repeat", () => {
     };
     const unlike = Array.from({ length: 20 }, (_, n) => line("a", n));
     expect(peekAll(unlike).at(-1)).toBe(8);
-    envelope.release();
     expect(peekAll(["a", "b", "c", "d"].map((text) => line(text, 1)))).toEqual([0, 1, 0, 0]);
   });
 });

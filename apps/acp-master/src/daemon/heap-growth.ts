@@ -3,7 +3,7 @@
 // in a heap of ours. Then four threads mark the same few live objects again and again while an agent streams.
 import { setFlagsFromString } from "node:v8";
 
-/** A heap of some 15 MB may grow to 60 before that; one that is not used for a while is collected all the same. */
+/** Four times what lived at the last whole collection, 60 MB for some 15; an idle heap is collected all the same. */
 export function collectWholeHeapRarely(): void {
   setFlagsFromString("--heap-growing-percent=300");
 }

@@ -39,6 +39,8 @@ export function* scanFrames(descriptor: number, size: number): Generator<undefin
       if (!isUpdate(window, start, end, envelope)) return { goodBytes: goodBytes + start, rest: "foreign" };
       start = end + 1;
     }
+    // The window's bytes change under what was peeked.
+    envelope.release();
     window.copyWithin(0, start, filled);
     held = filled - start;
     goodBytes += start;

@@ -263,18 +263,7 @@ export class Journal implements SessionLog {
     if (this.#problem === undefined && !this.#closed) this.#host.dirty(this);
   }
 
-  #writeFrames(loaded: Loaded): void {
-    this.#makeReady(loaded);
-    const { pending } = loaded;
-    try {
-      this.#file.write(pending.pieces);
-    } finally {
-      pending.forget(this.#file.written);
-    }
-  }
-
-  /** The file takes what is pending next, and the index says of which run it is. */
-  #makeReady({ index, state, pending }: Loaded): void {
+  #writeFrames({ index, state, pending }: Loaded): void {
     if (pending.start > this.#file.written) {
       // Frames between the file's and these were forgotten while it could not be written.
       this.#startOver(pending.start, this.#file.path.replace(/ndjson$/, "cut"));
@@ -292,6 +281,11 @@ export class Journal implements SessionLog {
       }
     }
     this.#writeRun({ index, state, pending });
+    try {
+      this.#file.write(pending.pieces);
+    } finally {
+      pending.forget(this.#file.written);
+    }
   }
 
   /** The index says where this run begins before anything of it is on disk. */

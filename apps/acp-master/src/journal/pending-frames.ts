@@ -7,6 +7,8 @@ const MAX_PIECE_BYTES = 256 * 1024;
 const OWN_PIECE_BYTES = 16 * 1024;
 
 interface Piece {
+  /** Copied into it, with room for more. */
+  readonly copied: boolean;
   /** Position of its first byte. */
   start: number;
   bytes: Buffer;
@@ -35,18 +37,19 @@ export class PendingFrames {
     return this.#end - this.#start;
   }
 
-  /** Takes a copy of what is short or a small part of its buffer. The bytes of the rest must not change any more. */
+  /** Takes a copy of what is short or keeps a larger buffer alive. The bytes of the rest must not change any more. */
   append(frames: Buffer): void {
-    if (frames.length >= OWN_PIECE_BYTES && frames.length * 2 >= frames.buffer.byteLength) {
-      this.#pieces.push({ start: this.#end, bytes: frames, used: frames.length });
+    if (frames.length >= OWN_PIECE_BYTES && frames.length * 4 >= frames.buffer.byteLength * 3) {
+      this.#pieces.push({ copied: false, start: this.#end, bytes: frames, used: frames.length });
       this.#end += frames.length;
       return;
     }
     let piece = this.#pieces.at(-1);
     if (piece === undefined || piece.bytes.length - piece.used < frames.length) {
-      // As much again as there is: one frame costs little, many cost few pieces.
-      const room = Math.min(MAX_PIECE_BYTES, Math.max(FIRST_PIECE_BYTES, this.length));
-      piece = { start: this.#end, bytes: Buffer.allocUnsafe(Math.max(room, frames.length)), used: 0 };
+      // As much again as there is: one frame costs little, many cost few pieces. Between large ones there are few.
+      const wanted = piece?.copied === false ? 0 : this.length;
+      const room = Math.min(MAX_PIECE_BYTES, Math.max(FIRST_PIECE_BYTES, wanted));
+      piece = { copied: true, start: this.#end, bytes: Buffer.allocUnsafe(Math.max(room, frames.length)), used: 0 };
       this.#pieces.push(piece);
     }
     piece.bytes.set(frames, piece.used);

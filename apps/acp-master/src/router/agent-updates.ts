@@ -13,7 +13,7 @@ import {
 import { isTerminal } from "@acp-master/permission-core";
 import type { AgentLink } from "./agent-link.ts";
 import { HeldBack } from "./held-back.ts";
-import { keep, reopened } from "./kept-frame.ts";
+import { copied, keep, reopened } from "./kept-frame.ts";
 import type { Verdict } from "./lane.ts";
 import { json, notificationFrame } from "./message.ts";
 import type { Router } from "./router.ts";
@@ -72,7 +72,7 @@ export class AgentUpdates {
       return;
     }
     if (kind.class === "tool") this.#toolUpdate(link, session, envelope);
-    else if (session.lane.busy) session.lane.follow(frameBytes(envelope));
+    else if (session.lane.busy) session.lane.follow(copied(envelope));
     else this.#deliver(session, envelope, kind);
   }
 
@@ -136,7 +136,7 @@ export class AgentUpdates {
     const { permissions } = this.#router;
     const hooks = permissions.helpers.hooks(session.key);
     if (!hooks.toolSeen && !hooks.toolCall) {
-      if (session.lane.busy) session.lane.follow(frameBytes(envelope));
+      if (session.lane.busy) session.lane.follow(copied(envelope));
       else this.#deliver(session, envelope, updateKind(envelope.bytes, envelope.sessionUpdate));
       return;
     }
@@ -208,7 +208,7 @@ export class AgentUpdates {
         // What is told of a session below is not this one's state.
         if (session.hasChildren && session.isOfChild(envelope)) break;
         this.#noteState(session, envelope, kind.name);
-        session.appendSnapshot(kind.name, frameBytes(envelope));
+        session.appendSnapshot(kind.name, copied(envelope));
         return;
       case "subagent":
         this.#noteChild(session, envelope);
@@ -228,7 +228,7 @@ export class AgentUpdates {
     this.#ended(session, call, readString(envelope.bytes, envelope.updateStatus));
     const { tickets } = this.#router.permissions;
     if (tickets.guarded(session.key, call.toolCallId, call.child)) {
-      const held = session.tools.hold(call.key, frameBytes(envelope));
+      const held = session.tools.hold(call.key, copied(envelope));
       if (held === "held") return;
       if (held !== "passes") {
         for (const frame of held) this.#released(session, frame);
@@ -296,9 +296,6 @@ export class AgentUpdates {
     }
   }
 }
-
-/** The frame with its LF, copied: it is kept longer than the chunk it came in. */
-const frameBytes = (envelope: Envelope): Buffer => keep(envelope).bytes;
 
 /** What the Helper is shown: the agent's params under the id that clients see. */
 function helperParams(session: Session, { bytes, params, sessionId }: Envelope): Buffer {

@@ -4,8 +4,12 @@ import { Envelope, peek, type Span, splice } from "@acp-master/wire";
 
 /** A copy of the frame; spans of the returned envelope refer to the copy. */
 export function keep(envelope: Envelope): Envelope {
-  const bytes = Buffer.from(envelope.bytes.subarray(envelope.start, envelope.end + 1));
-  return reopened(bytes);
+  return reopened(copied(envelope));
+}
+
+/** A copy of the frame, LF included. */
+export function copied({ bytes, start, end }: Envelope): Buffer {
+  return Buffer.from(bytes.subarray(start, end + 1));
 }
 
 /** The envelope of a whole frame, LF included. */

@@ -84,10 +84,7 @@ export class Outbox {
 
   /** Tells the client where in its sessions' logs it is. */
   tell(): void {
-    clearTimeout(this.#tellTimer);
-    this.#tellTimer = undefined;
-    // One that does not read is told with what it reads next.
-    if (this.#writer.congested) return;
+    this.#stopTelling();
     for (const attachment of this.attachments) {
       const mark = attachment.tell();
       if (mark.length > 0) this.#writer.write(mark);
@@ -95,7 +92,17 @@ export class Outbox {
   }
 
   #tellSoon(): void {
-    this.#tellTimer ??= setTimeout(() => this.tell(), TELL_MS).unref();
+    this.#tellTimer ??= setTimeout(() => {
+      this.#tellTimer = undefined;
+      // One that does not read has no use for it yet.
+      if (this.#writer.congested) this.#tellSoon();
+      else this.tell();
+    }, TELL_MS).unref();
+  }
+
+  #stopTelling(): void {
+    clearTimeout(this.#tellTimer);
+    this.#tellTimer = undefined;
   }
 
   /** Writes what may leave. Called when the client reads again and when a gate opens. */
@@ -120,7 +127,7 @@ export class Outbox {
 
   /** Forgets what still waits for a client that is gone. */
   clear(): void {
-    clearTimeout(this.#tellTimer);
+    this.#stopTelling();
     this.#entries = [];
     this.#entryBytes = 0;
     this.attachments.clear();

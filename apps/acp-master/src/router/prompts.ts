@@ -7,7 +7,7 @@ import type { AgentLink } from "./agent-link.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { inwardEdits } from "./forward.ts";
 import { saveSession } from "./keep-sessions.ts";
-import { idText, isArraySpan, keep, reopened, underId } from "./kept-frame.ts";
+import { copied, idText, isArraySpan, reopened, underId } from "./kept-frame.ts";
 import { notificationFrame } from "./message.ts";
 import { replayOver, restore } from "./restore.ts";
 import type { Router } from "./router.ts";
@@ -29,7 +29,7 @@ export function prompt(router: Router, client: ClientConnection, envelope: Envel
   if (!isArraySpan(envelope.bytes, envelope.prompt)) {
     return client.refuse(id, { code: INVALID_PARAMS, message: '"prompt" must be a list of content blocks.' });
   }
-  const turn = session.turns.add(client, id, keep(envelope), router.config.limits.promptQueue);
+  const turn = session.turns.add(client, id, copied(envelope), router.config.limits.promptQueue);
   if (!turn) {
     const message = `As many prompts as may already wait in this session (${session.turns.queued.length}); send this one again when one of them is done.`;
     return client.refuse(id, fault("busy", message));
@@ -125,8 +125,9 @@ function handOn(router: Router, session: Session, turn: Turn, append: Buffer | u
     session.keptTurn = true;
     saveSession(router, session);
   }
-  echoToOthers(router, session, turn);
-  const frame = withBlocks(turn.frame, append);
+  const prompt = reopened(turn.frame);
+  echoToOthers(router, session, { turn, prompt });
+  const frame = withBlocks(prompt, append);
   const edits: Edit[] = session.renamed ? [{ ...frame.sessionId, bytes: session.agentIdBytes }] : [];
   turn.call = link.forward(frame, edits, {
     session,
@@ -208,9 +209,9 @@ function refuseTurn(session: Session, turn: Turn, error: RpcError): void {
 }
 
 /** The others see what was asked; whoever asked it knows, and sees it only when it wants to. */
-function echoToOthers(router: Router, session: Session, turn: Turn): void {
+function echoToOthers(router: Router, session: Session, { turn, prompt }: { turn: Turn; prompt: Envelope }): void {
   router.updates.flush();
-  const { bytes, promptElements, promptElementCount } = turn.frame;
+  const { bytes, promptElements, promptElementCount } = prompt;
   const attachment = turn.client.identity.echo ? undefined : session.attachments.get(turn.client);
   for (let i = 0; i < promptElementCount; i++) {
     const block = promptElements[i]!;

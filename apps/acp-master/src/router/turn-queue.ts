@@ -1,6 +1,5 @@
 // The prompts of one session: one runs, a bounded number waits. Knows order and cancellation, sends nothing.
 
-import type { Envelope } from "@acp-master/wire";
 import type { ClientConnection } from "./client-connection.ts";
 
 export interface Turn {
@@ -8,8 +7,8 @@ export interface Turn {
   readonly client: ClientConnection;
   /** Exact text of the client's request id. */
   readonly requestId: string;
-  /** The prompt, copied: it may wait. */
-  readonly frame: Envelope;
+  /** The prompt's frame, copied: it may wait. */
+  readonly frame: Buffer;
   /** `handed_on`: the agent has it, its answer ends the turn. */
   state: "queued" | "preparing" | "handed_on";
   cancelling: boolean;
@@ -36,7 +35,7 @@ export class TurnQueue {
   }
 
   /** undefined: the queue is full. */
-  add(client: ClientConnection, requestId: string, frame: Envelope, bound: number): Turn | undefined {
+  add(client: ClientConnection, requestId: string, frame: Buffer, bound: number): Turn | undefined {
     if (this.#queued.length >= bound || !this.#hasRoom(frame)) return undefined;
     const turn: Turn = {
       id: ++this.#lastId,
@@ -52,9 +51,9 @@ export class TurnQueue {
     return turn;
   }
 
-  #hasRoom({ bytes }: Envelope): boolean {
-    const waiting = this.#queued.reduce((sum, { frame }) => sum + frame.bytes.length, 0);
-    return waiting === 0 || waiting + bytes.length <= MAX_WAITING_BYTES;
+  #hasRoom(frame: Buffer): boolean {
+    const waiting = this.#queued.reduce((bytes, turn) => bytes + turn.frame.length, 0);
+    return waiting === 0 || waiting + frame.length <= MAX_WAITING_BYTES;
   }
 
   /** Makes the next prompt the current one, when none runs. */

@@ -193,7 +193,8 @@ describe("Journal", () => {
       expect(journal.end - journal.start).toBeGreaterThan(maxBytes - 15_000);
       expect(readAll(journal).toString()).toMatch(/^[^\n]*"text":"\d+\.0 /);
       expect(journal.read(0, journal.end, 1000)).toEqual([]);
-      while (statSync(journalOf(state)).size > maxBytes * 1.25) {
+      // As much as stays may be forgotten before it is copied anew.
+      while (statSync(journalOf(state)).size > maxBytes * 2) {
         journal.trim(journal.end);
         await batchWritten();
       }
