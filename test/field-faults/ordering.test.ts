@@ -192,11 +192,14 @@ describe("messages that a client writes at once", () => {
     "FF-93: are done one after the other, the first of them a load or resume of a session that is %s",
     async (state) => {
       const bay = bench.agent(able);
-      const first = await bay.client();
+      const first = await bay.client({ events: true });
       const { sessionId: made } = await first.newSession();
       const before = await bay.process(0);
       const sessionId = state === "known to the agent only" ? `${bay.name}-old` : made;
-      if (state === "lost") await before.exit();
+      if (state === "lost") {
+        await before.exit();
+        await first.waitFor(({ params }) => params?.type === "agent_exited" && params.agent === bay.name);
+      }
       if (state === "live") await first.call("session/load", { sessionId, ...place() });
       else await bench.leave(first);
       for (const manner of ["load", "resume"]) {
