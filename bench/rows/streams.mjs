@@ -3,20 +3,19 @@ import { alternate } from "../alternate.mjs";
 import { ratio } from "../goal.mjs";
 import { generatorAlone } from "../generator.mjs";
 import { otherPeers } from "../others.mjs";
+import { useMemory } from "../used-memory.mjs";
 
 const MILLION = 1e6;
 
 /** So long a session's Helper, which is a program of its own, is busy with its start. */
 const HELPER_MS = 400;
 
-/**
- * A session of its own, which is removed: what its journal took of the system's cache is there for the next one. Memory that
- * a virtual machine has not used yet costs many times what it costs to write to it, and that is not what is measured.
- */
-async function inSession(peer, folder, measure) {
+/** In a session of its own, whose journal is removed again. */
+async function inSession({ peer, folder, journalBytes }, measure) {
   const sessionId = await peer.newSession(folder);
   await peer.prompt(sessionId, "nothing");
   await new Promise((resolve) => setTimeout(resolve, HELPER_MS));
+  useMemory(journalBytes);
   const measured = await measure(sessionId);
   await peer.remove(sessionId);
   return measured;
@@ -46,7 +45,8 @@ function stream({ name, bytes, kind = "plain", megabytes, proxyCount, goals, oth
         const reencoded = !["direct", "relay", "master"].includes(target);
         const streamed = async (sessionId) =>
           updates / (await peer.stream(sessionId, bytes, updates, kind, { reencoded }));
-        if (target === "master") targets[target] = () => inSession(peer, stage.work, streamed);
+        if (target === "master")
+          targets[target] = () => inSession({ peer, folder: stage.work, journalBytes: bytes * updates }, streamed);
         else {
           const sessionId = await peer.newSession(stage.work);
           targets[target] = () => streamed(sessionId);

@@ -99,6 +99,7 @@ describe("a client that stops reading", () => {
     // Buffers, caches and compiled code of all that is measured.
     await round(without);
     await round(without);
+    await eventually(() => reading.seen === prompting.seen, "nobody lags", 120_000);
     stalled.client.pause();
     const before = { prompting: prompting.seen, reading: reading.seen };
     const rounds = { with: [] as Round[], without: [] as Round[] };
