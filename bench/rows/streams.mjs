@@ -73,7 +73,7 @@ export const streams = [
   stream({
     name: "stream, 64 KB",
     bytes: 65_536,
-    megabytes: 400,
+    megabytes: 250,
     proxyCount: 300,
     goals: [ratio("bytes per second, 64 KB", "master", "relay", { least: 0.5 })],
   }),
@@ -81,7 +81,7 @@ export const streams = [
     name: "stream, 64 KB, escaped",
     bytes: 65_536,
     kind: "escaped",
-    megabytes: 300,
+    megabytes: 200,
     proxyCount: 200,
     goals: [ratio("bytes per second, 64 KB, escaped", "master", "relay", { least: 0.35 })],
   }),
