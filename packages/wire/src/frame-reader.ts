@@ -2,6 +2,7 @@
 import type { Readable } from "node:stream";
 import type { FrameReceiver } from "./frame-splitter.ts";
 import { FrameSplitter } from "./frame-splitter.ts";
+import { letGoOfPeeked } from "./peek.ts";
 
 export interface FrameReaderReceiver extends FrameReceiver {
   /** All frames of one chunk of input were delivered. */
@@ -39,15 +40,20 @@ export class FrameReader {
 
   private readonly onData = (chunk: Buffer): void => {
     this.splitter.push(chunk);
-    this.receiver.chunkEnd?.();
+    this.passed();
   };
+
+  private passed(): void {
+    this.receiver.chunkEnd?.();
+    letGoOfPeeked();
+  }
 
   private finish(cause?: Error): void {
     if (this.over) return;
     this.over = true;
     this.stream.off("data", this.onData);
     this.splitter.end();
-    this.receiver.chunkEnd?.();
+    this.passed();
     this.receiver.ended(cause);
   }
 }

@@ -65,6 +65,11 @@ function blankReturns(bytes: Buffer, start: number, end: number): void {
   for (let at = bytes.indexOf(RETURN, start); at !== -1 && at < end; at = bytes.indexOf(RETURN, at)) bytes[at] = SPACE;
 }
 
+/** The chunk has passed: nothing of what was peeked is held until the next one comes. */
+export function letGoOfPeeked(): void {
+  scanner.letGo();
+}
+
 /** From an object's brace to the byte after it, -1 if it is no JSON. Calls nest as deep as the table, whatever the frame holds. */
 function walkObject(bytes: Buffer, from: number, end: number, level: Level, into: Envelope): number {
   const { keys } = level;

@@ -74,15 +74,18 @@ export class Scanner {
     this.watchedFrom = -1;
   }
 
-  /** Lets go of a big frame; a small chunk stays until another one is opened, as it often holds the next frame too. */
+  /** Lets go of a big frame; a small chunk stays until it is let go, as it often holds the next frame too. */
   close(): void {
-    if (this.words.length > KEPT_WORDS) {
-      this.bytes = NO_BYTES;
-      this.words = NO_WORDS;
-      this.viewed = NO_BYTES;
-      this.viewOfViewed = NO_VIEW;
-    }
+    if (this.words.length > KEPT_WORDS) this.letGo();
     if (this.depthBits.length > KEPT_DEPTH_BITS >> 5) this.depthBits = new Int32Array(INITIAL_DEPTH_BITS >> 5);
+  }
+
+  /** Holds no bytes any more. */
+  letGo(): void {
+    this.bytes = NO_BYTES;
+    this.words = NO_WORDS;
+    this.viewed = NO_BYTES;
+    this.viewOfViewed = NO_VIEW;
   }
 
   private view(bytes: Buffer): void {
