@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/events.ts";
 import { startMaster, type Master } from "../harness/master.ts";
-import { isRunning } from "../harness/processes.ts";
+import { descendantsOf, isRunning } from "../harness/processes.ts";
 import type { Program } from "../harness/program.ts";
 import type { ScriptedAgent } from "../harness/scripted-agent.ts";
 import { askingAgent, type Conversation, converse } from "../permissions/conversation.ts";
@@ -184,7 +184,21 @@ describe("what ends with a process", () => {
     });
   });
 
-  it("the daemon is killed", async () => {
+  it("the daemon is killed: the Helper says so, if it comes to it", async () => {
+    await alone(async (open, solo) => {
+      // What ends all that a killed daemon leaves behind is faster than some last words; here it waits for them.
+      const [reaper] = descendantsOf(solo.pid).filter(({ command }) => command.includes("acp-master-reaper"));
+      process.kill(reaper!.pid, "SIGSTOP");
+      try {
+        await solo.kill9();
+        await endsAs("unavailable", open);
+      } finally {
+        process.kill(reaper!.pid, "SIGCONT");
+      }
+    });
+  });
+
+  it("the daemon is killed: nothing can be decided, whoever comes to say so", async () => {
     await alone(async (open, solo) => {
       const orders = helper.orders.length;
       await solo.kill9();
