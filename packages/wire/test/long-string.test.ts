@@ -1,6 +1,6 @@
 // Long strings are looked at by compiled code: it must say what a strict parser says, at every length and place, and keep nothing.
 import { array, assert, constantFrom, nat, oneof, property, tuple } from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { compiled } from "../../../scripts/build-wasm.mjs";
 import { readFileSync } from "node:fs";
 import { LongString } from "../src/long-string.ts";
@@ -40,9 +40,8 @@ function reference(bytes: Buffer): number {
   return -1;
 }
 
-function look(string: Buffer, behind: Buffer, shift: number) {
+function look(string: Buffer, behind: Buffer, shift: number, scanner = new Scanner()) {
   const bytes = Buffer.concat([Buffer.alloc(shift, 0x20), string, behind]);
-  const scanner = new Scanner();
   scanner.open(bytes, bytes.length);
   const end = scanner.string(shift + 1);
   return { end: end === -1 ? -1 : end - shift, sawEscape: scanner.sawEscape, sawHighBytes: scanner.sawHighBytes };
@@ -106,6 +105,23 @@ describe("a long string", () => {
         expect(look(string, Buffer.from(","), 0).end).toBe(string.length);
       }
     }
+  });
+
+  test("ends at the same place where no such code can be had", async () => {
+    vi.stubGlobal("WebAssembly", undefined);
+    vi.resetModules();
+    const { LongString: none } = await import("../src/long-string.ts");
+    const { Scanner: Without } = await import("../src/scanner.ts");
+    expect(none.load()).toBeUndefined();
+    assert(
+      property(text(true), nat(700), nat(9), (inner, lead, shift) => {
+        const string = Buffer.from(`"${"x".repeat(lead)}${inner}"`);
+        const found = look(string, Buffer.from(","), shift, new Without());
+        expect(found.end).toBe(reference(string));
+      }),
+      { numRuns: 1000 },
+    );
+    vi.unstubAllGlobals();
   });
 
   test("is not kept", () => {
