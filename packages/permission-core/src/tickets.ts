@@ -150,6 +150,7 @@ export class Tickets implements Disposable {
 
   /** The prompt of this turn was answered. Tickets of no turn or of another one stay. */
   turnEnded(session: string, turn: number): void {
+    if (this.#tickets.countOf(session) === 0) return;
     const ofTurn = this.#tickets.of(session).filter((ticket) => ticket.opening.turn === turn);
     this.#end(ofTurn, "turn_ended");
   }

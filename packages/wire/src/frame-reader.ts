@@ -5,6 +5,8 @@ import { FrameSplitter } from "./frame-splitter.ts";
 import { letGoOfPeeked } from "./peek.ts";
 
 export interface FrameReaderReceiver extends FrameReceiver {
+  /** A chunk of input that begins with the first byte of a line; the frames in it follow. */
+  arrives?(chunk: Buffer): void;
   /** All frames of one chunk of input were delivered. */
   chunkEnd?(): void;
   /** The last call: the input is over, whatever was left of it was delivered. With a cause if the stream failed. */
@@ -39,6 +41,7 @@ export class FrameReader {
   }
 
   private readonly onData = (chunk: Buffer): void => {
+    if (this.splitter.bufferedBytes === 0) this.receiver.arrives?.(chunk);
     this.splitter.push(chunk);
     this.passed();
   };

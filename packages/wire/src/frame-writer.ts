@@ -1,5 +1,5 @@
-// Writes whole frames to one stream, those of one tick together. Never throws on a dead stream, and never queues for one: what cannot
-// leave any more is dropped and counted.
+// Writes whole frames to one stream, those of one tick together unless somebody waits for them. Never throws on a dead stream, and
+// never queues for one: what cannot leave any more is dropped and counted.
 import type { Writable } from "node:stream";
 
 export interface FrameWriterOptions {
@@ -9,10 +9,16 @@ export interface FrameWriterOptions {
   onError?: (error: Error) => void;
 }
 
+/** Up to here a copy costs less than to hand over the pieces one by one. */
+const JOINED_BYTES = 16 * 1024;
+
 export class FrameWriter {
   private readonly stream: Writable;
   private readonly options: FrameWriterOptions;
-  private corked = false;
+  /** What was written in this tick and has not been handed over. */
+  private batch: Buffer[] = [];
+  private batchBytes = 0;
+  private endsBatch = false;
   private done = false;
   private failed = false;
   private dropped = 0;
@@ -21,9 +27,7 @@ export class FrameWriter {
     this.stream = stream;
     this.options = options;
     this.done = !stream.writable;
-    stream.on("drain", () => {
-      if (!this.done) this.options.onDrain?.();
-    });
+    stream.on("drain", this.drained);
     stream.on("close", () => {
       this.done = true;
     });
@@ -42,25 +46,64 @@ export class FrameWriter {
       this.dropped += 1;
       return;
     }
-    if (!this.corked) {
-      this.corked = true;
-      this.stream.cork();
-      process.nextTick(() => {
-        this.corked = false;
-        this.stream.uncork();
-      });
-    }
-    this.stream.write(bytes);
+    this.batch.push(bytes);
+    this.batchBytes += bytes.length;
+    if (this.endsBatch) return;
+    this.endsBatch = true;
+    process.nextTick(this.endBatch);
   }
+
+  /** As `write`, for what somebody waits for: it leaves at once, behind what was written before. */
+  send(bytes: Buffer): void {
+    if (this.batch.length === 0 && !this.ended) {
+      this.stream.write(bytes);
+    } else {
+      this.write(bytes);
+      this.flush();
+    }
+  }
+
+  /** What was written leaves now, and does not wait for more of this tick. */
+  flush(): void {
+    const { batch, batchBytes, stream } = this;
+    if (batch.length === 0) return;
+    this.batch = [];
+    this.batchBytes = 0;
+    if (!stream.writable) return;
+    if (batch.length === 1) {
+      stream.write(batch[0]);
+    } else if (batchBytes <= JOINED_BYTES) {
+      stream.write(Buffer.concat(batch, batchBytes));
+    } else {
+      stream.cork();
+      for (const bytes of batch) stream.write(bytes);
+      stream.uncork();
+    }
+    // Who found it congested waits for a drain, and of what left within the call the stream tells none.
+    if (batchBytes >= stream.writableHighWaterMark && !stream.writableNeedDrain) process.nextTick(this.drained);
+  }
+
+  private readonly drained = (): void => {
+    if (!this.done) this.options.onDrain?.();
+  };
+
+  private readonly endBatch = (): void => {
+    this.endsBatch = false;
+    this.flush();
+  };
 
   /** Bytes handed over that have not left yet; none once the stream is dead. */
   get pendingBytes(): number {
-    return this.stream.destroyed ? 0 : this.stream.writableLength;
+    return this.stream.destroyed ? 0 : this.stream.writableLength + this.batchBytes;
   }
 
   /** More is waiting than the stream likes; it will call `onDrain`. */
   get congested(): boolean {
-    return this.stream.writableNeedDrain;
+    const { stream } = this;
+    return (
+      stream.writableNeedDrain ||
+      (this.batchBytes > 0 && stream.writableLength + this.batchBytes >= stream.writableHighWaterMark)
+    );
   }
 
   /** Writes that came after the end or the death of the stream. */
@@ -71,6 +114,7 @@ export class FrameWriter {
   /** Lets what was written leave, then closes the writing side. */
   end(): void {
     if (this.ended) return;
+    this.flush();
     this.done = true;
     this.stream.end();
   }

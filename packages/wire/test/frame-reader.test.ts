@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import type { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import type { FrameReaderReceiver } from "../src/frame-reader.ts";
@@ -178,4 +178,23 @@ test("the end of each chunk is told after its frames", async () => {
   link.far.write("one\ntwo\n");
   await log.until("chunk end");
   expect(log.lines).toEqual(["frame one", "frame two", "chunk end"]);
+});
+
+test("a chunk is shown ahead of its frames when it begins with a line's first byte, and only then", async () => {
+  await using link = await LocalLink.open();
+  const said: string[] = [];
+  const heard = new EventEmitter();
+  void new FrameReader(link.near, LIMIT, {
+    arrives: (chunk) => said.push(`chunk ${chunk.toString()}`),
+    frame: (bytes, start, end) => said.push(`frame ${bytes.toString("utf8", start, end)}`),
+    chunkEnd: () => heard.emit("chunk"),
+    tooLong: () => {},
+    ended: () => {},
+  });
+  for (const piece of ["1\n2", "3\n", "4\n"]) {
+    const chunk = once(heard, "chunk");
+    link.far.write(piece);
+    await chunk;
+  }
+  expect(said).toEqual(["chunk 1\n2", "frame 1", "frame 23", "chunk 4\n", "frame 4"]);
 });

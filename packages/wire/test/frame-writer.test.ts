@@ -1,5 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import { Writable } from "node:stream";
+import { array, assert, asyncProperty, boolean, constantFrom, integer, record } from "fast-check";
 import { expect, test } from "vitest";
 import { FrameWriter } from "../src/frame-writer.ts";
 import { LocalLink, loopTurns } from "./local-link.ts";
@@ -40,7 +41,52 @@ test("all writes of one tick leave together, those of the next one together agai
   writer.write(Buffer.from("e\n"));
   writer.end();
   await once(stream, "finish");
-  expect(stream.batches).toEqual([["a\n", "b\n"], ["c\n"], ["d\n", "e\n"]]);
+  expect(stream.batches).toEqual([["a\nb\n"], ["c\n"], ["d\ne\n"]]);
+});
+
+test("large writes of one tick leave together and are not copied", async () => {
+  const stream = new Batches({ highWaterMark: 1024 * 1024 });
+  const writer = new FrameWriter(stream, {});
+  const large = `${"x".repeat(20_000)}\n`;
+  writer.write(Buffer.from(large));
+  writer.write(Buffer.from("b\n"));
+  await loopTurns();
+  expect(stream.batches).toEqual([[large, "b\n"]]);
+});
+
+test("what somebody waits for leaves at once, in order with the rest of the tick", async () => {
+  const stream = new Batches();
+  const writer = new FrameWriter(stream, {});
+  writer.send(Buffer.from("a\n"));
+  expect(stream.batches).toEqual([["a\n"]]);
+  writer.write(Buffer.from("b\n"));
+  writer.write(Buffer.from("c\n"));
+  writer.flush();
+  expect(stream.batches).toEqual([["a\n"], ["b\nc\n"]]);
+  writer.write(Buffer.from("d\n"));
+  writer.send(Buffer.from("e\n"));
+  writer.write(Buffer.from("f\n"));
+  expect(stream.batches).toEqual([["a\n"], ["b\nc\n"], ["d\ne\n"]]);
+  writer.end();
+  writer.send(Buffer.from("g\n"));
+  await once(stream, "finish");
+  expect(stream.batches).toEqual([["a\n"], ["b\nc\n"], ["d\ne\n"], ["f\n"]]);
+  expect(writer.droppedWrites).toBe(1);
+});
+
+test("what this tick has not handed over yet counts as waiting", async () => {
+  await using link = await LocalLink.open();
+  const drains = new EventEmitter();
+  const drained = once(drains, "drain");
+  const writer = new FrameWriter(link.near, { onDrain: () => drains.emit("drain") });
+  const half = Buffer.alloc(link.near.writableHighWaterMark / 2, "\n");
+  writer.write(half);
+  expect(writer.congested).toBe(false);
+  writer.write(half);
+  expect([writer.congested, writer.pendingBytes]).toEqual([true, 2 * half.length]);
+  link.far.resume();
+  await drained;
+  expect(writer.congested).toBe(false);
 });
 
 test("frames reach the other end of a socket in order, and then its end", async () => {
@@ -131,4 +177,48 @@ test("a destroyed socket swallows writes of the same tick and of later ones", as
   expect(writer.ended).toBe(true);
   expect(writer.droppedWrites).toBe(2);
   expect(new FrameWriter(link.near, {}).ended).toBe(true);
+});
+
+/** Takes what it is given at once or later, as it is told. */
+class Moody extends Writable {
+  taken = "";
+  readonly #moods: readonly boolean[];
+  #next = 0;
+
+  constructor(moods: readonly boolean[]) {
+    super({ highWaterMark: 100 });
+    this.#moods = moods;
+  }
+
+  override _write(chunk: Buffer, _: string, done: () => void): void {
+    this.taken += chunk.toString();
+    if (this.#moods[this.#next++ % this.#moods.length] === true) done();
+    else setImmediate(done);
+  }
+}
+
+test("whoever finds it congested is told when it is not any more, and no byte is lost or overtaken", async () => {
+  const step = record({ how: constantFrom("write", "send", "flush", "tick"), size: integer({ min: 1, max: 150 }) });
+  await assert(
+    asyncProperty(array(step, { maxLength: 40 }), array(boolean(), { minLength: 1 }), async (steps, moods) => {
+      const stream = new Moody(moods);
+      let drained: (() => void) | undefined;
+      const writer = new FrameWriter(stream, { onDrain: () => drained?.() });
+      let wanted = "";
+      for (const [index, { how, size }] of steps.entries()) {
+        const text = String.fromCharCode(97 + (index % 26)).repeat(size);
+        if (how === "write" || how === "send") {
+          writer[how](Buffer.from(text));
+          wanted += text;
+        } else if (how === "flush") writer.flush();
+        else await new Promise((resolve) => setImmediate(resolve));
+        // As a client's outbox does it: nothing more is written until then.
+        while (writer.congested) await new Promise<void>((resolve) => (drained = resolve));
+      }
+      writer.end();
+      await once(stream, "finish");
+      expect(stream.taken).toBe(wanted);
+    }),
+    { numRuns: 300 },
+  );
 });

@@ -114,13 +114,25 @@ export class AgentProcess implements AsyncDisposable {
     return this.#put(bytes, 2 * this.#options.maxQueuedBytes);
   }
 
+  /** As `write`, at once: what comes after it in this tick leaves for itself. */
+  send(bytes: Buffer): boolean {
+    const { maxQueuedBytes } = this.#options;
+    if (!this.#hasRoom(bytes, maxQueuedBytes)) return false;
+    this.#writer?.send(bytes);
+    return true;
+  }
+
   #put(bytes: Buffer, bound: number): boolean {
+    if (!this.#hasRoom(bytes, bound)) return false;
+    this.#writer?.write(bytes);
+    return true;
+  }
+
+  #hasRoom(bytes: Buffer, bound: number): boolean {
     if (this.#writer === undefined || !this.inputOpen) return false;
     const queued = this.#writer.pendingBytes;
     // One frame always fits into an empty queue, whatever the two limits are.
-    if (queued > 0 && queued + bytes.length > bound) return false;
-    this.#writer.write(bytes);
-    return true;
+    return queued === 0 || queued + bytes.length <= bound;
   }
 
   /** Holds stdout; stderr is read on. Without effect once the leader has exited: what is left is at most a full pipe. */

@@ -141,12 +141,8 @@ export class AgentLink implements AgentPeer {
   ): number {
     return this.#send((id) => {
       const all = [...edits, { start: source.id.start, end: source.id.end, bytes: Buffer.from(id, "latin1") }];
-      return splice(
-        source.bytes,
-        source.start,
-        source.end,
-        all.toSorted((a, b) => a.start - b.start),
-      );
+      if (all.length > 1) all.sort((a, b) => a.start - b.start);
+      return splice(source.bytes, source.start, source.end, all);
     }, call);
   }
 
@@ -270,7 +266,7 @@ export class AgentLink implements AgentPeer {
     }
     this.#calls.set(id, call);
     // One that could not be started, or is ending, fails this with its exit, which says why.
-    if (!this.process.write(frame(String(id))) && this.process.inputOpen) {
+    if (!this.process.send(frame(String(id))) && this.process.inputOpen) {
       this.#calls.delete(id);
       call.failed(fault("busy", `The agent ${this.agent} does not read its input; try again when it goes on.`));
     }
@@ -326,11 +322,18 @@ export class AgentLink implements AgentPeer {
 }
 
 /** Ids match by their exact bytes: `1e0` and `"1"` are none of ours. */
-function callId(envelope: Envelope): number {
-  return callNumber(envelope.bytes.toString("latin1", envelope.id.start, envelope.id.end));
+function callId({ bytes, id }: Envelope): number {
+  if (id.end - id.start > 15 || bytes[id.start] === 0x30) return 0;
+  let number = 0;
+  for (let at = id.start; at < id.end; at++) {
+    const digit = bytes[at]! - 0x30;
+    if (digit < 0 || digit > 9) return 0;
+    number = number * 10 + digit;
+  }
+  return number;
 }
 
-const callNumber = (text: string): number => (/^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0);
+const callNumber = (text: string): number => (/^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0);
 
 export function exitError(agent: string, exit: AgentExit): RpcError {
   if (exit.cause === "failed_to_start") {

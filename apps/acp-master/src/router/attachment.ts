@@ -93,6 +93,7 @@ export class Attachment {
       marks?.counted(frames.length);
       return mark && mark.length > 0 ? Buffer.concat([mark, frames]) : frames;
     }
+    if (this.#ownsAll(position, position + frames.length)) return NOTHING;
     const kept: Buffer[] = [];
     const envelope = new Envelope();
     const former = position < this.session.formerUntil;
@@ -129,6 +130,14 @@ export class Attachment {
   /** The mark that is due when nothing has come behind what this client did not get; empty when it knows where it is. */
   tell(): Buffer {
     return this.gated || this.#marks === undefined ? NOTHING : this.#marks.reach(this.cursor);
+  }
+
+  /** Whether these frames are what this client wrote last, and only that. */
+  #ownsAll(from: number, to: number): boolean {
+    const own = this.#own[0];
+    if (own === undefined || this.#own.length > 1 || from < own.from || to > own.to) return false;
+    if (to === own.to) this.#own = [];
+    return true;
   }
 
   #isOwn(position: number): boolean {

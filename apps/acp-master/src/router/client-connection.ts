@@ -212,6 +212,11 @@ export class ClientConnection {
     this.#answered(frame, id, attachment, position);
   }
 
+  /** The client gets what was written for it now, not with what else this tick has for it. */
+  flush(): void {
+    this.#writer.flush();
+  }
+
   notify(method: string, params: Buffer, attachment?: Attachment, position?: number): void {
     this.outbox.send(notificationFrame(method, params), attachment, position);
   }

@@ -4,10 +4,7 @@
 //     {"sessionId", "run", "at": 120}              everything before 120 is behind this line
 //     {"sessionId", "run", "at": 120, "next": 200} and the line that follows takes it to 200, however long it is
 
-import { json, notificationFrame } from "./message.ts";
 import type { SessionLog } from "./session-log.ts";
-
-const POSITION = "_acp-master/position";
 
 export class PositionMarks {
   readonly #sessionId: string;
@@ -15,6 +12,9 @@ export class PositionMarks {
   /** Where the client knows itself to be, and in which run; undefined: nowhere yet. */
   #at: number | undefined;
   #run: string | undefined;
+  /** How the marks of a run begin. */
+  #head = "";
+  #headRun: string | undefined;
 
   constructor(sessionId: string, log: SessionLog) {
     this.#sessionId = sessionId;
@@ -36,19 +36,19 @@ export class PositionMarks {
 
   /** The mark for a frame that the client cannot count: it stands at `position` and ends at `next`. */
   frame(position: number, next: number): Buffer {
-    const mark = this.#mark({ at: position, next });
+    const mark = this.#mark(position, next);
     this.left(next);
     return mark;
   }
 
   /** A frame that is not in the log, or not there at this place, as it leaves at `position`. */
   aside(frame: Buffer, position: number): Buffer {
-    return Buffer.concat([this.#mark({ at: position, next: position }), frame]);
+    return Buffer.concat([this.#mark(position, position), frame]);
   }
 
   /** A mark that leaves later; `left` is called then. */
   at(position: number): Buffer {
-    return this.#mark({ at: position });
+    return this.#mark(position);
   }
 
   left(position: number): void {
@@ -56,8 +56,14 @@ export class PositionMarks {
     this.#run = this.#log.run;
   }
 
-  #mark(place: { readonly at: number; readonly next?: number }): Buffer {
-    return notificationFrame(POSITION, json({ sessionId: this.#sessionId, run: this.#log.run, ...place }));
+  #mark(at: number, next?: number): Buffer {
+    const { run } = this.#log;
+    if (this.#headRun !== run) {
+      this.#headRun = run;
+      const place = JSON.stringify({ sessionId: this.#sessionId, run, at: 0 });
+      this.#head = `{"jsonrpc":"2.0","method":"_acp-master/position","params":${place.slice(0, -"0}".length)}`;
+    }
+    return Buffer.from(next === undefined ? `${this.#head}${at}}}\n` : `${this.#head}${at},"next":${next}}}\n`);
   }
 }
 

@@ -7,7 +7,7 @@ import type { AgentLink } from "./agent-link.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { inwardEdits } from "./forward.ts";
 import { saveSession } from "./keep-sessions.ts";
-import { copied, idText, isArraySpan, reopened, underId } from "./kept-frame.ts";
+import { idText, isArraySpan, reopened, underId } from "./kept-frame.ts";
 import { notificationFrame } from "./message.ts";
 import { replayOver, restore } from "./restore.ts";
 import type { Router } from "./router.ts";
@@ -18,6 +18,11 @@ import type { Turn } from "./turn-queue.ts";
 /** So old may be what is kept of a session in use. */
 const SAVE_MS = 60_000;
 
+const ECHO_HEAD = Buffer.from('{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":');
+const ECHO_CONTENT = Buffer.from(',"update":{"sessionUpdate":"user_message_chunk","content":');
+const ECHO_TAIL = Buffer.from("}}}\n");
+
+const NOTHING = Buffer.alloc(0);
 const CANCELLED = Buffer.from('{"stopReason":"cancelled"}');
 
 export function prompt(router: Router, client: ClientConnection, envelope: Envelope): void {
@@ -29,13 +34,16 @@ export function prompt(router: Router, client: ClientConnection, envelope: Envel
   if (!isArraySpan(envelope.bytes, envelope.prompt)) {
     return client.refuse(id, { code: INVALID_PARAMS, message: '"prompt" must be a list of content blocks.' });
   }
-  const turn = session.turns.add(client, id, copied(envelope), router.config.limits.promptQueue);
+  const { bytes, start, end } = envelope;
+  const turn = session.turns.add(client, id, bytes.subarray(start, end + 1), router.config.limits.promptQueue);
   if (!turn) {
     const message = `As many prompts as may already wait in this session (${session.turns.queued.length}); send this one again when one of them is done.`;
     return client.refuse(id, fault("busy", message));
   }
   client.onCancel(id, () => cancelRequest(router, session, turn));
-  startNext(router, session);
+  startNext(router, session, { turn, prompt: envelope });
+  // What waits must not change with the chunk that it came in, nor hold it.
+  if (turn.state !== "handed_on") turn.frame = Buffer.from(turn.frame);
 }
 
 /** session/cancel: the running turn and this client's own waiting prompts, nobody else's. */
@@ -87,11 +95,17 @@ function cancelRequest(router: Router, session: Session, turn: Turn): void {
   else if (session.turns.current === turn) cancelTurn(router, session, () => false);
 }
 
-function startNext(router: Router, session: Session): void {
+interface Arrived {
+  readonly turn: Turn;
+  /** Lent for this call. */
+  readonly prompt: Envelope;
+}
+
+function startNext(router: Router, session: Session, arrived?: Arrived): void {
   const turn = session.turns.advance();
   if (!turn) return;
   router.changed(session);
-  if (session.route && !session.restoring && !session.replaying) prepare(router, session, turn);
+  if (session.route && !session.restoring && !session.replaying) prepare(router, session, turn, arrived);
   else void revive(router, session, turn);
 }
 
@@ -106,13 +120,16 @@ async function revive(router: Router, session: Session, turn: Turn): Promise<voi
 }
 
 /** What the Helper has to say to the prompt, then the agent. */
-function prepare(router: Router, session: Session, turn: Turn): void {
+function prepare(router: Router, session: Session, turn: Turn, arrived?: Arrived): void {
+  let prompt = arrived?.turn === turn ? arrived.prompt : undefined;
   router.permissions.helpers.turnStart(session.key, String(turn.id), (append) => {
-    if (session.turns.current === turn && turn.state === "preparing") handOn(router, session, turn, append);
+    if (session.turns.current !== turn || turn.state !== "preparing") return;
+    handOn(router, session, { turn, prompt: prompt ?? reopened(turn.frame) }, append);
   });
+  prompt = undefined;
 }
 
-function handOn(router: Router, session: Session, turn: Turn, append: Buffer | undefined): void {
+function handOn(router: Router, session: Session, { turn, prompt }: Arrived, append: Buffer | undefined): void {
   const link = session.route;
   if (!link || link.state === "ended") {
     refuseTurn(session, turn, sessionLost(session));
@@ -125,19 +142,27 @@ function handOn(router: Router, session: Session, turn: Turn, append: Buffer | u
     session.keptTurn = true;
     saveSession(router, session);
   }
-  const prompt = reopened(turn.frame);
-  echoToOthers(router, session, { turn, prompt });
+  turn.frame = NOTHING;
   const frame = withBlocks(prompt, append);
   const edits: Edit[] = session.renamed ? [{ ...frame.sessionId, bytes: session.agentIdBytes }] : [];
+  let isEchoed = false;
+  const echo = (): void => {
+    if (!isEchoed) echoToOthers(router, session, { turn, prompt });
+    isEchoed = true;
+  };
   turn.call = link.forward(frame, edits, {
     session,
     origin: { client: turn.client, id: turn.requestId },
     answered: (answer) => turnAnswered(router, link, { session, turn }, answer),
     failed: (error) => {
+      // It may fail within this call: what was asked still comes before what came of it.
+      echo();
       refuseTurn(session, turn, error);
       ended(router, session, turn, "failed");
     },
   });
+  // The agent has begun; now its other clients are told of what it was asked.
+  echo();
 }
 
 function turnAnswered(
@@ -152,6 +177,8 @@ function turnAnswered(
     turn.answered = true;
     const frame = underId(answer, turn.requestId);
     turn.client.relayAnswer(turn.requestId, frame, session.attachments.get(turn.client), session.log.end);
+    // Whoever asked goes on while the turn is put away here.
+    turn.client.flush();
   }
   if (answer.result.start >= 0) router.pool.worked(link.agent);
   ended(router, session, turn, answer.result.start >= 0 ? "answered" : "failed");
@@ -215,14 +242,8 @@ function echoToOthers(router: Router, session: Session, { turn, prompt }: { turn
   const attachment = turn.client.identity.echo ? undefined : session.attachments.get(turn.client);
   for (let i = 0; i < promptElementCount; i++) {
     const block = promptElements[i]!;
-    const params = Buffer.concat([
-      Buffer.from('{"sessionId":'),
-      session.agentIdBytes,
-      Buffer.from(',"update":{"sessionUpdate":"user_message_chunk","content":'),
-      bytes.subarray(block.start, block.end),
-      Buffer.from("}}"),
-    ]);
-    const frame = notificationFrame("session/update", params);
+    const content = bytes.subarray(block.start, block.end);
+    const frame = Buffer.concat([ECHO_HEAD, session.agentIdBytes, ECHO_CONTENT, content, ECHO_TAIL]);
     attachment?.skip(session.log.end, session.log.end + frame.length);
     session.append(frame);
   }

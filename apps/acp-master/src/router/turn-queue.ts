@@ -7,8 +7,8 @@ export interface Turn {
   readonly client: ClientConnection;
   /** Exact text of the client's request id. */
   readonly requestId: string;
-  /** The prompt's frame, copied: it may wait. */
-  readonly frame: Buffer;
+  /** The prompt's frame until it is handed on; whoever lets it wait gives it a copy. */
+  frame: Buffer;
   /** `handed_on`: the agent has it, its answer ends the turn. */
   state: "queued" | "preparing" | "handed_on";
   cancelling: boolean;
