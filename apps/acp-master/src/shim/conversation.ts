@@ -33,6 +33,11 @@ export class Conversation {
     return this.#introduced;
   }
 
+  /** What the editor says is not only handed on: it introduces itself, or an answer of its own may be nobody's any more. */
+  get looksAtEditor(): boolean {
+    return this.#introduced === undefined || this.#dialogs.awaitsCancelled;
+  }
+
   /** The editor's request is handed on. */
   asks({ bytes, id }: Envelope, intent: Intent | undefined): void {
     this.#unanswered.add(bytes, id, intent);

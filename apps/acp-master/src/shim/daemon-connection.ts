@@ -5,6 +5,8 @@ import { FrameRun } from "./frame-run.ts";
 import { longestFrame } from "./longest-frame.ts";
 
 export interface DaemonReceiver {
+  /** As the frame reader's: a chunk that begins with a line's first byte, ahead of its frames. */
+  arrives(chunk: Buffer): void;
   frame(bytes: Buffer, start: number, end: number): void;
   chunkEnd(): void;
   tooLong(): void;
@@ -33,6 +35,7 @@ export class DaemonConnection {
         const isWhole = !socket.readableEnded && !socket.destroyed;
         if (isWhole && !this.#dropped) receiver.frame(bytes, start, end);
       },
+      arrives: (chunk) => this.#dropped || receiver.arrives(chunk),
       chunkEnd: () => this.#dropped || receiver.chunkEnd(),
       tooLong: () => this.#dropped || receiver.tooLong(),
       ended: () => {

@@ -20,6 +20,11 @@ export class Dialogs {
     return !this.#cancelled.delete(key);
   }
 
+  /** Whether the editor may still answer one that was taken back. */
+  get awaitsCancelled(): boolean {
+    return this.#cancelled.size > 0;
+  }
+
   /** Takes back all that are open: the notifications that say so to the editor. */
   cancel(): Buffer[] {
     const frames: Buffer[] = [];

@@ -6,6 +6,8 @@ const prefix = Buffer.from('"_acp-master/');
 const closing = Buffer.from("_acp-master/closing");
 const position = Buffer.from("_acp-master/position");
 const detached = Buffer.from("_acp-master/detached");
+const positionHead = Buffer.from('{"jsonrpc":"2.0","method":"_acp-master/position",');
+const LF = 0x0a;
 
 /** `other`: for subscribers. Undefined: not one of the daemon's own. */
 export function ownNotification(envelope: Envelope): "closing" | "position" | "detached" | "other" | undefined {
@@ -14,6 +16,17 @@ export function ownNotification(envelope: Envelope): "closing" | "position" | "d
   if (stringEquals(bytes, method, position)) return "position";
   if (stringEquals(bytes, method, closing)) return "closing";
   return stringEquals(bytes, method, detached) ? "detached" : "other";
+}
+
+/**
+ * Where the lines begin that are not the daemon's own; undefined: that takes a closer look. A position stands ahead of what it
+ * is told for.
+ */
+export function othersBegin(chunk: Buffer): number | undefined {
+  const own = chunk.lastIndexOf(prefix);
+  if (own === -1) return 0;
+  const begin = chunk.indexOf(LF) + 1;
+  return own < begin && startsWith(chunk, 0, positionHead) ? begin : undefined;
 }
 
 function startsWith(bytes: Buffer, at: number, text: Buffer): boolean {

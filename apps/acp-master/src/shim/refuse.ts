@@ -35,6 +35,7 @@ export async function refuse(stdio: EditorStdio, message: string, exitCode: numb
     });
   });
   clearTimeout(timer);
+  writer.flush();
   await delivered(stdio.output);
   return exitCode;
 }

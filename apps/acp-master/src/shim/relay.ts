@@ -14,9 +14,10 @@ import { errorFrame, lostDaemon, restarted, whyGone } from "./error-frame.ts";
 import { FrameRun } from "./frame-run.ts";
 import { HeldInput } from "./held-input.ts";
 import { intentOf } from "./intent.ts";
+import { passAhead } from "./pass-ahead.ts";
 import { asksForEvents, introduced, type Introduction } from "./introduction.ts";
 import { longestFrame } from "./longest-frame.ts";
-import { closingReason, ownNotification } from "./own-notification.ts";
+import { closingReason, othersBegin, ownNotification } from "./own-notification.ts";
 import { ParentWatch } from "./parent-watch.ts";
 import { Resumption } from "./resumption.ts";
 
@@ -26,6 +27,8 @@ const patienceMs = 10_000;
 /** Daemons that end again and again before they did anything are not waited for for ever. */
 const mostLosses = 5;
 const firstPauseMs = 100;
+
+const mostAhead = 4096;
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -65,6 +68,8 @@ class Relay {
   #editorSpoke = false;
   #editorEnded = false;
   #events = false;
+  /** The chunk whose lines have left already, but for the daemon's own. */
+  #ahead: Buffer | undefined;
   /** While refusing: what with. */
   #refusal: { readonly error: RpcError; readonly exitCode: number } | undefined;
   #patience: NodeJS.Timeout | undefined;
@@ -81,8 +86,10 @@ class Relay {
     });
     this.#editorRun = new FrameRun(this.#toEditor);
     this.#fromEditor = new FrameReader(stdio.input, longestFrame, {
+      arrives: (chunk) => this.#editorArrives(chunk),
       frame: (bytes, start, end) => this.#editorFrame(bytes, start, end),
       chunkEnd: () => {
+        this.#ahead = undefined;
         this.#daemon?.run.flush();
         if (this.#refusal !== undefined && this.#editorSpoke) void this.#end(this.#refusal.exitCode, undefined);
         else if (this.#held.full || this.#daemon?.writer.congested === true) this.#fromEditor.pause();
@@ -98,16 +105,21 @@ class Relay {
 
   // -- the editor
 
+  #editorArrives(chunk: Buffer): void {
+    if (this.#phase !== "relaying" || this.#conversation.looksAtEditor) return;
+    this.#ahead = passAhead(chunk, 0, this.#daemon?.writer);
+  }
+
   #editorFrame(bytes: Buffer, start: number, end: number): void {
     if (this.#phase === "over") return;
     const envelope = this.#envelope;
     peek(bytes, start, end, envelope);
     this.#editorSpoke = true;
     if (envelope.kind === "response") {
-      if (this.#conversation.answers(envelope)) this.#daemon?.run.add(bytes, start, end);
+      if (this.#conversation.answers(envelope)) this.#toDaemon(bytes, start, end);
     } else if (this.#phase === "relaying") {
       if (envelope.kind === "request") this.#handOn(envelope);
-      else this.#daemon?.run.add(bytes, start, end);
+      else this.#toDaemon(bytes, start, end);
     } else if (this.#refusal !== undefined) {
       this.#refuse(envelope, this.#refusal.error);
     } else {
@@ -118,7 +130,7 @@ class Relay {
   #handOn(envelope: Envelope): void {
     const intent = intentOf(envelope);
     const { bytes, start, end } = envelope;
-    if (intent?.what === "initialize") {
+    if (intent?.what === "initialize" && bytes !== this.#ahead) {
       this.#events = asksForEvents(envelope);
       const frame = introduced(envelope, this.#options.introduction);
       if (frame !== undefined) {
@@ -132,7 +144,11 @@ class Relay {
       }
     }
     this.#conversation.asks(envelope, intent);
-    this.#daemon?.run.add(bytes, start, end);
+    this.#toDaemon(bytes, start, end);
+  }
+
+  #toDaemon(bytes: Buffer, start: number, end: number): void {
+    if (bytes !== this.#ahead) this.#daemon?.run.add(bytes, start, end);
   }
 
   #refuse({ kind, bytes, id }: Envelope, error: RpcError): void {
@@ -152,8 +168,10 @@ class Relay {
 
   #use(connection: Socket): void {
     const daemon = new DaemonConnection(connection, {
+      arrives: (chunk) => this.#daemonArrives(chunk),
       frame: (bytes, start, end) => this.#daemonFrame(daemon, bytes, start, end),
       chunkEnd: () => {
+        this.#ahead = undefined;
         this.#editorRun.flush();
         if (this.#toEditor.congested) daemon.pause();
       },
@@ -187,6 +205,13 @@ class Relay {
     if (!this.#held.full) this.#fromEditor.resume();
   }
 
+  #daemonArrives(chunk: Buffer): void {
+    if (this.#phase !== "relaying" || this.#resumption !== undefined) return;
+    // What is long is not waited for, and searching it costs what that would save.
+    const from = chunk.length > mostAhead ? undefined : othersBegin(chunk);
+    if (from !== undefined) this.#ahead = passAhead(chunk, from, this.#toEditor);
+  }
+
   #daemonFrame(daemon: DaemonConnection, bytes: Buffer, start: number, end: number): void {
     if (this.#phase === "over") return;
     const envelope = this.#envelope;
@@ -203,7 +228,7 @@ class Relay {
       this.#conversation.sessions.ended(readString(bytes, envelope.sessionId) ?? "");
     } else if (own === undefined || this.#events) {
       this.#conversation.hears(envelope);
-      this.#editorRun.add(bytes, start, end);
+      if (bytes !== this.#ahead) this.#editorRun.add(bytes, start, end);
     }
   }
 
@@ -287,6 +312,7 @@ class Relay {
     this.#resumption?.[Symbol.dispose]();
     this.#fromEditor.pause();
     this.#daemon?.drop();
+    this.#toEditor.flush();
     await delivered(this.#stdio.output, this.#nobody.signal);
     this.#parent[Symbol.dispose]();
     for (const signal of signals) process.removeListener(signal, this.#interrupted);

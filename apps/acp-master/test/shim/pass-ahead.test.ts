@@ -1,0 +1,140 @@
+// Lines leave the shim before it has looked at them: the same ones, in the same order, however they arrive.
+import { once } from "node:events";
+import { PassThrough } from "node:stream";
+import { array, assert, asyncProperty, constantFrom, integer } from "fast-check";
+import { expect, test } from "vitest";
+import { LocalLink } from "../../../../packages/wire/test/local-link.ts";
+import { othersBegin } from "../../src/shim/own-notification.ts";
+import { relay } from "../../src/shim/relay.ts";
+
+const line = (message: object): string => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
+const position = (at: number): string =>
+  line({ method: "_acp-master/position", params: { sessionId: "a", run: "r", at } });
+const update = (text: string): string =>
+  line({
+    method: "session/update",
+    params: { sessionId: "a", update: { sessionUpdate: "agent_message_chunk", text } },
+  });
+
+/** What the daemon may write, and whether the editor gets it. */
+const lines = {
+  position: { text: position(7), isOwn: true },
+  event: { text: line({ method: "_acp-master/event", params: { type: "closing" } }), isOwn: true },
+  update: { text: update("ü"), isOwn: false },
+  "names a notification": { text: update('"_acp-master/position'), isOwn: false },
+  "asks with such an id": { text: line({ id: "_acp-master/1", method: "x", params: {} }), isOwn: false },
+  answer: { text: line({ id: 4, result: { stopReason: "end_turn" } }), isOwn: false },
+  long: { text: update("x".repeat(3000)), isOwn: false },
+  broken: { text: "no JSON\n", isOwn: false },
+} as const;
+type Kind = keyof typeof lines;
+const kinds = array(constantFrom<Kind>(...Object.keys(lines).filter((key): key is Kind => key in lines)), {
+  minLength: 1,
+  maxLength: 12,
+});
+const cuts = array(integer({ min: 0, max: 20_000 }), { maxLength: 6 });
+
+/** A shim that has been introduced, with a daemon of which a test plays the part. */
+async function open() {
+  const link = await LocalLink.open();
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const got = { editor: "", daemon: "" };
+  output.on("data", (chunk: Buffer) => (got.editor += chunk.toString()));
+  link.far.on("data", (chunk: Buffer) => (got.daemon += chunk.toString()));
+  const over = relay({ input, output, say: () => {} }, link.near, {
+    introduction: { agent: "demo", role: "controller", version: "1" },
+    nextDaemon: () => Promise.resolve({ ok: false, reason: "failed", message: "none" }),
+  });
+  const until = async (who: "editor" | "daemon", text: string): Promise<void> => {
+    while (!got[who].endsWith(text)) await once(who === "editor" ? output : link.far, "data");
+  };
+  input.write(line({ id: 1, method: "initialize", params: { protocolVersion: 1 } }));
+  await until("daemon", "\n");
+  link.far.write(line({ id: 1, result: { protocolVersion: 1 } }));
+  await until("editor", "\n");
+  got.editor = "";
+  got.daemon = "";
+  return {
+    link,
+    input,
+    got,
+    until,
+    async [Symbol.asyncDispose]() {
+      input.end();
+      await once(link.far, "end");
+      link.far.end();
+      await over;
+      await link[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const pieces = (text: string, at: readonly number[]): Buffer[] => {
+  const bytes = Buffer.from(text);
+  const places = [...new Set([0, ...at.map((place) => place % bytes.length), bytes.length])].toSorted((a, b) => a - b);
+  return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+};
+
+test("an editor gets all lines but the daemon's own, wherever chunks begin and end", async () => {
+  await using shim = await open();
+  await assert(
+    asyncProperty(kinds, cuts, async (list, at) => {
+      shim.got.editor = "";
+      // The last one tells that all have come.
+      const text = [...list, "answer" as const].map((kind) => lines[kind].text).join("");
+      for (const piece of pieces(text, at)) {
+        const { bytesRead } = shim.link.near;
+        shim.link.far.write(piece);
+        while (shim.link.near.bytesRead < bytesRead + piece.length)
+          await new Promise((resolve) => setImmediate(resolve));
+      }
+      const visible = list.filter((kind) => !lines[kind].isOwn).map((kind) => lines[kind].text);
+      const wanted = [...visible, lines.answer.text].join("");
+      while (shim.got.editor.length < wanted.length) await new Promise((resolve) => setImmediate(resolve));
+      expect(shim.got.editor).toBe(wanted);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a daemon gets all lines of the editor, wherever chunks begin and end", async () => {
+  await using shim = await open();
+  await assert(
+    asyncProperty(kinds, cuts, async (list, at) => {
+      shim.got.daemon = "";
+      const text = [...list, "update" as const].map((kind) => lines[kind].text).join("");
+      for (const piece of pieces(text, at)) {
+        shim.input.write(piece);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      while (shim.got.daemon.length < text.length) await new Promise((resolve) => setImmediate(resolve));
+      expect(shim.got.daemon).toBe(text);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("an answer leaves before the next chunk comes, behind a position that the editor does not see", async () => {
+  await using shim = await open();
+  shim.link.far.write(position(12) + update("one") + lines.answer.text.slice(0, 10));
+  await shim.until("editor", update("one"));
+  expect(shim.got.editor).toBe(update("one"));
+  shim.link.far.write(lines.answer.text.slice(10));
+  await shim.until("editor", lines.answer.text);
+  expect(shim.got.editor).toBe(update("one") + lines.answer.text);
+});
+
+const begin = (...parts: string[]): number | undefined => othersBegin(Buffer.from(parts.join("")));
+
+test("only a position at the beginning can be skipped without a closer look", () => {
+  const { event, answer } = lines;
+  expect(begin(update("a"), answer.text)).toBe(0);
+  expect(begin(position(1), update("a"))).toBe(position(1).length);
+  expect(begin(position(1))).toBe(position(1).length);
+  expect(begin(event.text, update("a"))).toBe(undefined);
+  expect(begin(update("a"), position(1))).toBe(undefined);
+  expect(begin(position(1), update("a"), position(2))).toBe(undefined);
+  expect(begin(position(1), lines["names a notification"].text)).toBe(undefined);
+  expect(begin(position(1).trimEnd())).toBe(undefined);
+});
