@@ -9,8 +9,6 @@ export const maxWaitingBytes = 8 * 1024 * 1024;
 const hardMaxMessages = 4 * maxWaitingMessages;
 /** Progress of a slow reader is seen at this grain. */
 const pieceBytes = 64 * 1024;
-/** So long a message may wait for others that nobody waits for: many short turns wake the Helper once. */
-const laterMs = 5;
 
 export interface OutputEvents {
   /** There is room again. */
@@ -31,8 +29,6 @@ export class BoundedOutput implements Disposable {
   #ending = false;
   #over = false;
   #soon: NodeJS.Immediate | undefined;
-  #later: NodeJS.Timeout | undefined;
-  #urgent = false;
   #stopWatching = (): void => {};
 
   constructor(stream: Writable, stallMs: number, events: OutputEvents) {
@@ -52,35 +48,18 @@ export class BoundedOutput implements Disposable {
     return false;
   }
 
-  /** Counts a message before its bytes are there, so that a burst in one tick is bounded, too. `urgent`: somebody waits for it. */
-  announce(bytes: number, urgent = true): void {
-    if (urgent) this.#urgent = true;
-    this.#messages++;
-    this.#bytes += bytes;
-    if (this.#messages > hardMaxMessages) this.#fault("overflow");
-  }
-
-  /** The two parts of an announced message. `announced` is what it was announced with. */
-  write(header: Buffer, body: Buffer, announced: number): void {
+  /** One message, in its two parts. */
+  write(header: Buffer, body: Buffer): void {
     if (this.#over) return;
-    this.#bytes += header.length + body.length - announced;
+    this.#messages++;
+    this.#bytes += header.length + body.length;
+    if (this.#messages > hardMaxMessages) return this.#fault("overflow");
     this.#waiting.push({ bytes: header, endsMessage: false }, { bytes: body, endsMessage: true });
     // Agents and clients come first: what this turn of the event loop has for the Helper leaves as one write behind theirs.
-    if (this.#urgent) this.#soon ??= setImmediate(() => this.#begin());
-    else this.#later ??= setTimeout(() => this.#begin(), laterMs).unref();
-  }
-
-  #begin(): void {
-    this.#unschedule();
-    this.#urgent = false;
-    this.#pump();
-  }
-
-  #unschedule(): void {
-    clearImmediate(this.#soon);
-    clearTimeout(this.#later);
-    this.#soon = undefined;
-    this.#later = undefined;
+    this.#soon ??= setImmediate(() => {
+      this.#soon = undefined;
+      this.#pump();
+    });
   }
 
   /** Closes the stream after the last waiting byte. */
@@ -92,7 +71,7 @@ export class BoundedOutput implements Disposable {
   [Symbol.dispose](): void {
     this.#over = true;
     this.#waiting = [];
-    this.#unschedule();
+    clearImmediate(this.#soon);
     this.#stopWatching();
   }
 

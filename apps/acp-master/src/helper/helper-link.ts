@@ -5,17 +5,16 @@ import {
   CancellationTokenSource,
   createMessageConnection,
   NullLogger,
-  ReadableStreamMessageReader,
   ResponseError,
-  WriteableStreamMessageWriter,
   type ConnectionOptions,
   type Message,
   type MessageConnection,
   type ResponseMessage,
 } from "vscode-jsonrpc/node";
 import { BoundedOutput } from "./bounded-output.ts";
-import { BodyFault, contentTypeEncoder, decodeMessage, RawParams, type HelperResult } from "./message-content.ts";
+import { BodyFault, decodeMessage, RawParams, type HelperResult } from "./message-content.ts";
 import { MessageSplitter, type FramingFault } from "./message-framing.ts";
+import { MessageSink, MessageSource } from "./message-ends.ts";
 import { wait } from "../wait.ts";
 
 /** Why a link is over. `ended`: the Helper closed its output. `closed`: the master closed the link. */
@@ -47,18 +46,23 @@ const maxUnhandled = 256;
 /** Requests that were given up and never answered: at this many the Helper is at fault. */
 const maxGivenUp = 1024;
 const envelopeEstimate = 128;
+/** So long, and in such a number, what nobody waits for is kept for one write: many short turns wake the Helper once. */
+const mentionMs = 5;
+const maxMentions = 64;
 
 export class HelperLink implements Disposable {
   readonly #events: LinkEvents;
   readonly #input: Readable;
   readonly #output: BoundedOutput;
-  readonly #writer: CountingWriter;
+  readonly #sink: MessageSink;
+  readonly #source = new MessageSource();
   readonly #connection: MessageConnection;
   readonly #splitter: MessageSplitter;
   readonly #unanswered = new Set<number | string | null>();
   readonly #givenUp = new Set<number | string | null>();
   readonly #waiting = new Set<(fault: RequestFault) => void>();
-  #deliver: (bytes: Uint8Array) => void = () => {};
+  #mentions: { readonly method: string; readonly params: object }[] = [];
+  #mentionTimer: NodeJS.Timeout | undefined;
   #unhandled = 0;
   #inputOver: LinkEnd | undefined;
   #over = false;
@@ -74,8 +78,8 @@ export class HelperLink implements Disposable {
       body: (bytes) => this.#receive(bytes),
       fault: (fault) => this.#endInput(fault),
     });
-    this.#writer = new CountingWriter(this.#output);
-    this.#connection = createMessageConnection(this.#makeReader(), this.#writer, NullLogger, this.#options());
+    this.#sink = new MessageSink(this.#output);
+    this.#connection = createMessageConnection(this.#source, this.#sink, NullLogger, this.#options());
     this.#connection.onNotification((method, params) => {
       if (!this.#over) events.notification(method, Array.isArray(params) ? {} : { ...params });
     });
@@ -103,6 +107,7 @@ export class HelperLink implements Disposable {
     deadlineMs: number,
     done: (end: RequestEnd) => void,
   ): { cancel(): void } {
+    this.#catchUp();
     const cancellation = new CancellationTokenSource();
     let isOpen = true;
     const close = () => {
@@ -145,6 +150,25 @@ export class HelperLink implements Disposable {
   }
 
   notify(method: string, params: Buffer | object): void {
+    this.#catchUp();
+    this.#send(method, params);
+  }
+
+  /** As `notify`, for what nobody waits for: it leaves ahead of what comes next, or a moment later by itself. */
+  mention(method: string, params: object): void {
+    if (this.#over) return;
+    this.#mentions.push({ method, params });
+    if (this.#mentions.length >= maxMentions) this.#catchUp();
+    else this.#mentionTimer ??= setTimeout(() => this.#catchUp(), mentionMs).unref();
+  }
+
+  #catchUp(): void {
+    clearTimeout(this.#mentionTimer);
+    this.#mentionTimer = undefined;
+    for (const { method, params } of this.#mentions.splice(0)) this.#send(method, params);
+  }
+
+  #send(method: string, params: Buffer | object): void {
     if (this.#over) return;
     this.#connection.sendNotification(method, Buffer.isBuffer(params) ? new RawParams(params) : params).catch(() => {
       // the stream's own error event ends the link
@@ -153,6 +177,7 @@ export class HelperLink implements Disposable {
 
   /** Closes the way to the Helper behind everything written; its last words are still read. */
   endOutput(): void {
+    this.#catchUp();
     this.#connection.end();
   }
 
@@ -160,6 +185,8 @@ export class HelperLink implements Disposable {
   end(cause: LinkEnd): void {
     if (this.#over) return;
     this.#over = true;
+    clearTimeout(this.#mentionTimer);
+    this.#mentions = [];
     this.#output[Symbol.dispose]();
     this.#connection.dispose();
     this.#input.resume(); // what still comes is drained and not looked at
@@ -169,24 +196,6 @@ export class HelperLink implements Disposable {
 
   [Symbol.dispose](): void {
     this.end("closed");
-  }
-
-  #makeReader(): ReadableStreamMessageReader {
-    const none = { dispose() {} };
-    const reader = new ReadableStreamMessageReader(
-      {
-        onData: (listener) => {
-          this.#deliver = listener;
-          return none;
-        },
-        onClose: () => none,
-        onError: () => none,
-        onEnd: () => none,
-      },
-      { contentTypeDecoder: { name: "application/json", decode: async (bytes) => this.#decode(bytes) } },
-    );
-    reader.partialMessageTimeout = 0; // it only ever sees whole messages
-    return reader;
   }
 
   #options(): ConnectionOptions {
@@ -219,12 +228,12 @@ export class HelperLink implements Disposable {
       this.#input.pause();
       this.#events.flooded();
     }
-    this.#deliver(Buffer.from(`Content-Length: ${body.length}\r\n\r\n`));
-    if (body.length > 0) this.#deliver(body);
+    const message = this.#decode(body);
+    if (message !== undefined) this.#source.deliver(message);
   }
 
-  /** Rejects what the library should not see: bodies that are no message, requests, answers to nothing. */
-  #decode(bytes: Uint8Array): Message {
+  /** undefined: the library should not see it, a body that is no message, a request, an answer to nothing. */
+  #decode(bytes: Buffer): Message | undefined {
     try {
       const message = decodeMessage(bytes);
       if ("method" in message) {
@@ -240,14 +249,14 @@ export class HelperLink implements Disposable {
       if (kind === "not_json") this.#refuse(null, -32700, "The body is not JSON.");
       if (!this.#over) this.#events.dropped(kind);
       this.#handled();
-      throw error;
+      return undefined;
     }
   }
 
   #refuse(id: number | string | null, code: number, message: string): void {
     if (this.#over || !this.canTake()) return;
     const answer: ResponseMessage = { jsonrpc: "2.0", id, error: { code, message } };
-    void this.#writer.write(answer);
+    void this.#sink.write(answer);
   }
 
   #handled(): void {
@@ -269,46 +278,6 @@ export class HelperLink implements Disposable {
     this.#inputOver = cause;
     this.#input.resume();
     if (this.#unhandled === 0) setImmediate(() => this.end(cause));
-  }
-}
-
-/** Counts a message when it is handed over, which is before the library has encoded it. */
-class CountingWriter extends WriteableStreamMessageWriter {
-  readonly #output: BoundedOutput;
-
-  constructor(output: BoundedOutput) {
-    const announced: number[] = [];
-    let header: Buffer | undefined;
-    const none = { dispose() {} };
-    super(
-      {
-        onClose: () => none,
-        onError: () => none,
-        onEnd: () => none,
-        end: () => output.end(),
-        write: async (part: Uint8Array | string) => {
-          if (typeof part === "string") {
-            header = Buffer.from(part, "latin1");
-          } else if (header !== undefined) {
-            output.write(header, Buffer.from(part.buffer, part.byteOffset, part.byteLength), announced.shift() ?? 0);
-            header = undefined;
-          }
-        },
-      },
-      { contentTypeEncoder },
-    );
-    this.#output = output;
-    this.#announced = announced;
-  }
-
-  readonly #announced: number[];
-
-  override write(message: Message): Promise<void> {
-    const params = "params" in message ? message.params : undefined;
-    const size = envelopeEstimate + (params instanceof RawParams ? params.size : 0);
-    this.#announced.push(size);
-    this.#output.announce(size, !("method" in message && message.method === "helper/turn_end"));
-    return super.write(message);
   }
 }
 

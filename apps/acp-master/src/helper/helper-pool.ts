@@ -96,6 +96,7 @@ export class HelperPool implements AsyncDisposable {
 
   /** Ends `unavailable` if its time has come. */
   retry(session: SessionHelper): void {
+    if (session.unavailableSince === undefined && session.state !== "unavailable" && this.#failures.size === 0) return;
     const key = hostKey(session.spec, session);
     const since = session.unavailableSince;
     if (since !== undefined && mayRetry({ times: [], unavailableSince: since }, Date.now())) {

@@ -2,13 +2,7 @@
 // Helper appends to a prompt, pass as bytes: they are never parsed and never become a string here. Of a Helper's error
 // only the code is read.
 import { Envelope, peek, readString, type Span } from "@acp-master/wire";
-import type {
-  ContentTypeEncoder,
-  Message,
-  NotificationMessage,
-  RequestMessage,
-  ResponseMessage,
-} from "vscode-jsonrpc/node";
+import type { Message, NotificationMessage, RequestMessage, ResponseMessage } from "vscode-jsonrpc/node";
 import { elementsOnOneLine, members } from "./object-members.ts";
 
 /** Params that leave as they are. The bytes are let go of as soon as they are encoded. */
@@ -47,11 +41,6 @@ export class BodyFault extends Error {
     this.kind = kind;
   }
 }
-
-export const contentTypeEncoder: ContentTypeEncoder = {
-  name: "application/json",
-  encode: (message) => Promise.resolve(encodeMessage(message)),
-};
 
 export function encodeMessage(message: Message): Buffer {
   const { params, ...envelope } = "params" in message ? message : { ...message, params: undefined };

@@ -221,7 +221,7 @@ export class SessionHelper {
   turnEnd(turnId: string, stopReason: string): void {
     this.#turns.delete(turnId);
     for (const each of this.#waiting) if (each.turnId === turnId) this.#giveUp(each);
-    this.notify("helper/turn_end", { turnId, stopReason });
+    this.link?.mention("helper/turn_end", { sessionId: this.facts.sessionId, turnId, stopReason });
   }
 
   toolCall(params: Buffer, done: (verdict: ToolCallVerdict, final: boolean) => void): boolean {

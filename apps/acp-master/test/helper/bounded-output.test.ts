@@ -1,7 +1,7 @@
 // What waits for a Helper that reads slowly, or not at all.
 import { EventEmitter, once } from "node:events";
-import { PassThrough, Writable } from "node:stream";
-import { expect, test, vi } from "vitest";
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
 import { BoundedOutput, maxWaitingBytes, maxWaitingMessages } from "../../src/helper/bounded-output.ts";
 
 function open(stallMs = 60_000) {
@@ -14,10 +14,7 @@ function open(stallMs = 60_000) {
     said.emit("said");
   };
   const output = new BoundedOutput(pipe, stallMs, { drained: () => note("drained"), fault: note });
-  const put = (size: number) => {
-    output.announce(size);
-    output.write(Buffer.from("h"), Buffer.alloc(size - 1), size);
-  };
+  const put = (size: number) => output.write(Buffer.from("h"), Buffer.alloc(size - 1));
   return { pipe, output, seen, next, put };
 }
 
@@ -43,9 +40,9 @@ test("one message over the byte bound is taken alone", () => {
   output[Symbol.dispose]();
 });
 
-test("messages announced in one tick count before they are encoded", () => {
-  const { output } = open();
-  for (let n = 0; n < maxWaitingMessages; n++) output.announce(1);
+test("messages of one tick count before they are handed to the pipe", () => {
+  const { output, put } = open();
+  for (let n = 0; n < maxWaitingMessages; n++) put(1);
   expect(output.canTake(1)).toBe(false);
   output[Symbol.dispose]();
 });
@@ -71,51 +68,7 @@ test("a slow reader of one large message makes progress and is not at fault", as
 });
 
 test("far over the bound is a fault, whatever is sent", () => {
-  const { output, seen } = open();
-  for (let n = 0; n <= 4 * maxWaitingMessages; n++) output.announce(1);
+  const { seen, put } = open();
+  for (let n = 0; n <= 4 * maxWaitingMessages; n++) put(1);
   expect(seen).toEqual(["overflow"]);
-});
-
-/** What the pipe was given, write by write. */
-function writes(): {
-  readonly output: BoundedOutput;
-  readonly seen: string[];
-  readonly say: (text: string, urgent: boolean) => void;
-} {
-  const seen: string[] = [];
-  const pipe = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      seen.push(chunk.toString());
-      done();
-    },
-  });
-  const output = new BoundedOutput(pipe, 60_000, { drained() {}, fault() {} });
-  const say = (text: string, urgent: boolean): void => {
-    output.announce(text.length, urgent);
-    output.write(Buffer.from(text.slice(0, 1)), Buffer.from(text.slice(1)), text.length);
-  };
-  return { output, seen, say };
-}
-
-test("what nobody waits for leaves in order with what somebody waits for, as one write", async () => {
-  const { output, seen, say } = writes();
-  say("end-1;", false);
-  say("end-2;", false);
-  expect(seen).toEqual([]);
-  say("ask;", true);
-  say("end-3;", false);
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(seen).toEqual(["end-1;end-2;ask;end-3;"]);
-  output[Symbol.dispose]();
-});
-
-test("what nobody waits for leaves by itself, and before the output ends", async () => {
-  const { output, seen, say } = writes();
-  say("end-1;", false);
-  await vi.waitUntil(() => seen.length > 0);
-  say("end-2;", false);
-  output.end();
-  await vi.waitUntil(() => seen.length > 1);
-  expect(seen).toEqual(["end-1;", "end-2;"]);
-  output[Symbol.dispose]();
 });
