@@ -106,25 +106,24 @@ export class AgentProcess implements AsyncDisposable {
 
   /** Whole frames with their LF. False: nothing was written, because the queue is full or the input is not open. */
   write(bytes: Buffer): boolean {
-    return this.#put(bytes, this.#options.maxQueuedBytes);
-  }
-
-  /** As `write`, for what the agent waits for: it may fill the queue to twice the bound. */
-  writeAnswer(bytes: Buffer): boolean {
-    return this.#put(bytes, 2 * this.#options.maxQueuedBytes);
-  }
-
-  /** As `write`, at once: what comes after it in this tick leaves for itself. */
-  send(bytes: Buffer): boolean {
-    const { maxQueuedBytes } = this.#options;
-    if (!this.#hasRoom(bytes, maxQueuedBytes)) return false;
-    this.#writer?.send(bytes);
+    if (!this.#hasRoom(bytes, this.#options.maxQueuedBytes)) return false;
+    this.#writer?.write(bytes);
     return true;
   }
 
-  #put(bytes: Buffer, bound: number): boolean {
+  /** As `write`, for what somebody waits for: it leaves at once. */
+  send(bytes: Buffer): boolean {
+    return this.#sendWithin(bytes, this.#options.maxQueuedBytes);
+  }
+
+  /** As `send`, for what the agent waits for: it may fill the queue to twice the bound. */
+  sendAnswer(bytes: Buffer): boolean {
+    return this.#sendWithin(bytes, 2 * this.#options.maxQueuedBytes);
+  }
+
+  #sendWithin(bytes: Buffer, bound: number): boolean {
     if (!this.#hasRoom(bytes, bound)) return false;
-    this.#writer?.write(bytes);
+    this.#writer?.send(bytes);
     return true;
   }
 

@@ -62,6 +62,13 @@ export class BoundedOutput implements Disposable {
     });
   }
 
+  /** What was written leaves now, and does not wait for more of this turn of the event loop. */
+  flush(): void {
+    clearImmediate(this.#soon);
+    this.#soon = undefined;
+    this.#pump();
+  }
+
   /** Closes the stream after the last waiting byte. */
   end(): void {
     this.#ending = true;

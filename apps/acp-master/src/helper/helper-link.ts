@@ -175,6 +175,11 @@ export class HelperLink implements Disposable {
     });
   }
 
+  /** A person or an agent waits for what was written. */
+  flush(): void {
+    this.#output.flush();
+  }
+
   /** Closes the way to the Helper behind everything written; its last words are still read. */
   endOutput(): void {
     this.#catchUp();

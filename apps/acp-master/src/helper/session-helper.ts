@@ -302,6 +302,7 @@ export class SessionHelper {
     ask.stopWaiting = undefined;
     const deadlineMs = this.spec.decideSeconds * 1000;
     ask.request = link.request("session/request_permission", ask.params, deadlineMs, (end) => this.#answered(ask, end));
+    link.flush();
   }
 
   #answered(ask: Ask, end: RequestEnd): void {

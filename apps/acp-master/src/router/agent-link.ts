@@ -181,9 +181,9 @@ export class AgentLink implements AgentPeer {
 
   /** Writes an answer. One that an agent leaves no room for becomes an error, so that it is not waited for in vain. */
   reply(id: string, frame: Buffer): void {
-    if (this.state === "ended" || this.process.writeAnswer(frame)) return;
+    if (this.state === "ended" || this.process.sendAnswer(frame)) return;
     const message = "The answer did not fit into what this agent has not read yet; ask again.";
-    this.process.writeAnswer(errorFrame(id, fault("busy", message)));
+    this.process.sendAnswer(errorFrame(id, fault("busy", message)));
   }
 
   // -- AgentPeer

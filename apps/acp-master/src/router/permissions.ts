@@ -176,7 +176,7 @@ export class Permissions implements TicketPorts, AsyncDisposable {
 
   recordDecision(ticket: TicketView, decision: Decision): boolean {
     const preset = this.#presetOf(ticket.approvalId);
-    const recorded = this.#router.settings.record.decision({
+    return this.#router.settings.record.decision({
       approvalId: ticket.approvalId,
       sessionId: ticket.sessionId,
       agent: ticket.agent,
@@ -190,10 +190,6 @@ export class Permissions implements TicketPorts, AsyncDisposable {
       askedAt: ticket.askedAt,
       latencyMs: Date.now() - ticket.openedAt,
     });
-    // Behind the record: a daemon that ends in between leaves a decision that the next one finds there.
-    const session = this.requests.get(ticket.approvalId)?.session;
-    if (session) noteDecision(session.log, ticket.approvalId, decision);
-    return recorded;
   }
 
   answerAgent(ticket: TicketView, answer: AgentAnswer): void {
@@ -281,6 +277,8 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     const call = toolCallName(ticket.toolCallId, ticket.child);
     if (!this.tickets.guarded(session.key, call.toolCallId, call.child)) this.#router.updates.release(session, call);
     this.#router.changed(session);
+    // Behind the record and the answer: a daemon that ends in between leaves a decision that the next one finds in the record.
+    noteDecision(session.log, ticket.approvalId, decision);
   }
 
   refusesAll(ticket: TicketView): boolean {

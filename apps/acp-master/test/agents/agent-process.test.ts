@@ -98,8 +98,8 @@ describe("writes", () => {
     const { agent, peer } = stage().sh("read go; exec cat >/dev/null", { maxQueuedBytes });
     const frame = line({ text: "x".repeat(10_000) });
     while (agent.write(frame));
-    expect(agent.writeAnswer(frame)).toBe(true);
-    while (agent.writeAnswer(frame));
+    expect(agent.sendAnswer(frame)).toBe(true);
+    while (agent.sendAnswer(frame));
     expect(agent.queuedBytes).toBeGreaterThan(maxQueuedBytes);
     expect(agent.queuedBytes).toBeLessThanOrEqual(2 * maxQueuedBytes);
     await peer.reached(() => peer.drains > 0);
