@@ -1,5 +1,14 @@
 // Field faults of the kind "audit": records that are torn, missing, forged or cut.
-import { appendFileSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { eventually } from "../harness/events.ts";
@@ -17,6 +26,18 @@ import {
 } from "../permissions/conversation.ts";
 
 const fileOf = (home: Home): string => join(home.home, "state", "audit.ndjson");
+/** What the index of whichever session says of the decision. */
+const noted = (home: Home, approvalId: string): unknown[] => {
+  const sessions = join(home.home, "state", "sessions");
+  return readdirSync(sessions)
+    .flatMap((name) =>
+      readFileSync(join(sessions, name, "index.ndjson"), "utf8")
+        .trimEnd()
+        .split("\n"),
+    )
+    .map((line) => JSON.parse(line))
+    .filter((line) => line.type === "decision" && line.approvalId === approvalId);
+};
 const verify = async (home: Home) => {
   const { code, stdout } = await home.cli(["audit", "verify", "--json"]);
   return { code, found: JSON.parse(stdout) };
@@ -108,6 +129,8 @@ it("FF-145: six ways to end give six records, each before its answer; an allow t
     ({ params }) => params?.type === "approval_resolved" && params.approvalId === offer.approvalId,
   );
   expect(event.message.params).toMatchObject({ outcome: { result: "refused" }, by: { kind: "master" } });
+  // The session's own index says what was decided in the end.
+  expect(noted(master, offer.approvalId)).toMatchObject([{ result: "refused", by: "master" }]);
   const { record } = await person.client.call("_acp-master/status", {});
   expect(record.problem).toContain("no permission can be allowed");
   rmSync(file);
