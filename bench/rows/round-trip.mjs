@@ -41,8 +41,9 @@ export const roundTrip = {
       const sessionId = await peer.newSession(stage.work);
       // Until the engine has compiled what is measured.
       await turns(peer, sessionId, WARM_UP);
-      targets[name] = () => turns(peer, sessionId, long ? 500 : 100);
+      targets[name] = () => turns(peer, sessionId, long ? 200 : 50);
     }
-    return alternate(long ? 20 : 8, targets);
+    // Many short samples: the machine's pace changes within seconds.
+    return alternate(long ? 50 : 30, targets);
   },
 };
