@@ -3,7 +3,7 @@ import { alternate } from "../alternate.mjs";
 import { value } from "../goal.mjs";
 import { median } from "../statistics.mjs";
 
-const WARM_UP = 1000;
+const WARM_UP = 3000;
 
 export const permissions = {
   name: "permission",
@@ -33,10 +33,10 @@ export const permissions = {
       // Until the engines have compiled what is measured.
       await peer.prompt(sessionId, `ask ${WARM_UP}`);
       targets[name] = async () => {
-        const { _meta } = await peer.prompt(sessionId, `ask ${long ? 200 : 50}`);
+        const { _meta } = await peer.prompt(sessionId, `ask ${long ? 100 : 25}`);
         return median(_meta.bench.times);
       };
     }
-    return alternate(long ? 20 : 8, targets);
+    return alternate(long ? 40 : 20, targets);
   },
 };
