@@ -64,6 +64,7 @@ export class HelperLink implements Disposable {
   #mentions: { readonly method: string; readonly params: object }[] = [];
   #mentionTimer: NodeJS.Timeout | undefined;
   #unhandled = 0;
+  #flooded = false;
   #inputOver: LinkEnd | undefined;
   #over = false;
 
@@ -217,6 +218,7 @@ export class HelperLink implements Disposable {
         sender: {
           enableCancellation: (request) => void this.#unanswered.add(request.id),
           sendCancellation: (connection, id) => {
+            this.#catchUp();
             this.#givenUp.add(id);
             if (this.#givenUp.size > maxGivenUp) queueMicrotask(() => this.end("overflow"));
             return connection.sendNotification("$/cancelRequest", { id });
@@ -229,7 +231,8 @@ export class HelperLink implements Disposable {
 
   #receive(body: Buffer): void {
     if (this.#over) return;
-    if (++this.#unhandled === maxUnhandled) {
+    if (++this.#unhandled >= maxUnhandled && !this.#flooded) {
+      this.#flooded = true;
       this.#input.pause();
       this.#events.flooded();
     }
@@ -266,7 +269,10 @@ export class HelperLink implements Disposable {
 
   #handled(): void {
     this.#unhandled--;
-    if (this.#unhandled === maxUnhandled / 2 && this.#inputOver === undefined) this.#input.resume();
+    if (this.#unhandled === maxUnhandled / 2 && this.#inputOver === undefined) {
+      this.#flooded = false;
+      this.#input.resume();
+    }
     // An answer is delivered by promise, a few microtasks after it was handled.
     if (this.#unhandled === 0 && this.#inputOver !== undefined)
       setImmediate(() => this.end(this.#inputOver ?? "ended"));

@@ -262,6 +262,8 @@ export class Permissions implements TicketPorts, AsyncDisposable {
   resolved(ticket: TicketView, decision: Decision): void {
     const request = this.requests.get(ticket.approvalId);
     this.requests.delete(ticket.approvalId);
+    // Behind the record and the answer: a daemon that ends in between leaves a decision that the next one finds in the record.
+    if (request?.session) noteDecision(request.session.log, ticket.approvalId, decision);
     const notice = resolvedNotice(ticket, decision);
     const parent = request?.session;
     const key = parent && ticket.child !== undefined ? childKey(parent, ticket.child) : ticket.session;
@@ -277,8 +279,6 @@ export class Permissions implements TicketPorts, AsyncDisposable {
     const call = toolCallName(ticket.toolCallId, ticket.child);
     if (!this.tickets.guarded(session.key, call.toolCallId, call.child)) this.#router.updates.release(session, call);
     this.#router.changed(session);
-    // Behind the record and the answer: a daemon that ends in between leaves a decision that the next one finds in the record.
-    noteDecision(session.log, ticket.approvalId, decision);
   }
 
   refusesAll(ticket: TicketView): boolean {

@@ -145,10 +145,11 @@ function handOn(router: Router, session: Session, { turn, prompt }: Arrived, app
   turn.frame = NOTHING;
   const frame = withBlocks(prompt, append);
   const edits: Edit[] = session.renamed ? [{ ...frame.sessionId, bytes: session.agentIdBytes }] : [];
-  let isEchoed = false;
+  // Let go of with the echo: the agent's answer may take long.
+  let unechoed: Envelope | undefined = prompt;
   const echo = (): void => {
-    if (!isEchoed) echoToOthers(router, session, { turn, prompt });
-    isEchoed = true;
+    if (unechoed) echoToOthers(router, session, { turn, prompt: unechoed });
+    unechoed = undefined;
   };
   turn.call = link.forward(frame, edits, {
     session,

@@ -6,7 +6,8 @@ const prefix = Buffer.from('"_acp-master/');
 const closing = Buffer.from("_acp-master/closing");
 const position = Buffer.from("_acp-master/position");
 const detached = Buffer.from("_acp-master/detached");
-const positionHead = Buffer.from('{"jsonrpc":"2.0","method":"_acp-master/position",');
+/** As the daemon writes it, and as no request begins whose id stands ahead of its params. */
+const positionHead = Buffer.from('{"jsonrpc":"2.0","method":"_acp-master/position","params":{"sessionId":');
 const LF = 0x0a;
 
 /** `other`: for subscribers. Undefined: not one of the daemon's own. */
@@ -30,6 +31,7 @@ export function othersBegin(chunk: Buffer): number | undefined {
 }
 
 function startsWith(bytes: Buffer, at: number, text: Buffer): boolean {
+  if (at + text.length > bytes.length) return false;
   return bytes[at + 1] === text[1] && bytes.compare(text, 0, text.length, at, at + text.length) === 0;
 }
 

@@ -68,8 +68,9 @@ class Relay {
   #editorSpoke = false;
   #editorEnded = false;
   #events = false;
-  /** The chunk whose lines have left already, but for the daemon's own. */
+  /** The chunk whose lines have left already, from this place on. */
   #ahead: Buffer | undefined;
+  #aheadFrom = 0;
   /** While refusing: what with. */
   #refusal: { readonly error: RpcError; readonly exitCode: number } | undefined;
   #patience: NodeJS.Timeout | undefined;
@@ -108,6 +109,7 @@ class Relay {
   #editorArrives(chunk: Buffer): void {
     if (this.#phase !== "relaying" || this.#conversation.looksAtEditor) return;
     this.#ahead = passAhead(chunk, 0, this.#daemon?.writer);
+    this.#aheadFrom = 0;
   }
 
   #editorFrame(bytes: Buffer, start: number, end: number): void {
@@ -130,7 +132,7 @@ class Relay {
   #handOn(envelope: Envelope): void {
     const intent = intentOf(envelope);
     const { bytes, start, end } = envelope;
-    if (intent?.what === "initialize" && bytes !== this.#ahead) {
+    if (intent?.what === "initialize" && !this.#hasLeft(bytes, start)) {
       this.#events = asksForEvents(envelope);
       const frame = introduced(envelope, this.#options.introduction);
       if (frame !== undefined) {
@@ -148,7 +150,7 @@ class Relay {
   }
 
   #toDaemon(bytes: Buffer, start: number, end: number): void {
-    if (bytes !== this.#ahead) this.#daemon?.run.add(bytes, start, end);
+    if (!this.#hasLeft(bytes, start)) this.#daemon?.run.add(bytes, start, end);
   }
 
   #refuse({ kind, bytes, id }: Envelope, error: RpcError): void {
@@ -209,7 +211,13 @@ class Relay {
     if (this.#phase !== "relaying" || this.#resumption !== undefined) return;
     // What is long is not waited for, and searching it costs what that would save.
     const from = chunk.length > mostAhead ? undefined : othersBegin(chunk);
-    if (from !== undefined) this.#ahead = passAhead(chunk, from, this.#toEditor);
+    if (from === undefined) return;
+    this.#ahead = passAhead(chunk, from, this.#toEditor);
+    this.#aheadFrom = from;
+  }
+
+  #hasLeft(bytes: Buffer, start: number): boolean {
+    return bytes === this.#ahead && start >= this.#aheadFrom;
   }
 
   #daemonFrame(daemon: DaemonConnection, bytes: Buffer, start: number, end: number): void {
@@ -228,7 +236,7 @@ class Relay {
       this.#conversation.sessions.ended(readString(bytes, envelope.sessionId) ?? "");
     } else if (own === undefined || this.#events) {
       this.#conversation.hears(envelope);
-      if (bytes !== this.#ahead) this.#editorRun.add(bytes, start, end);
+      if (!this.#hasLeft(bytes, start)) this.#editorRun.add(bytes, start, end);
     }
   }
 

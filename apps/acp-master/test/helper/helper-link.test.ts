@@ -32,6 +32,17 @@ test("a mention leaves ahead of what comes next, as one write with it", async ()
   link[Symbol.dispose]();
 });
 
+test("a mention is not overtaken by the end of what was asked before it", async () => {
+  const { output, writes, link } = open();
+  const asked = link.request("asked", {}, 60_000, () => {});
+  await once(output, "data");
+  link.mention("end", {});
+  asked.cancel();
+  await once(output, "data");
+  expect(writes.map(methods)).toEqual([["asked"], ["end", "$/cancelRequest"]]);
+  link[Symbol.dispose]();
+});
+
 test("mentions leave by themselves, as one write", async () => {
   const { output, writes, link } = open();
   link.mention("end-1", {});

@@ -22,6 +22,12 @@ const lines = {
   event: { text: line({ method: "_acp-master/event", params: { type: "closing" } }), isOwn: true },
   update: { text: update("ü"), isOwn: false },
   "names a notification": { text: update('"_acp-master/position'), isOwn: false },
+  "asks by such a name": {
+    text: line({ method: "_acp-master/position", id: 7, params: { sessionId: "a" } }),
+    isOwn: false,
+  },
+  tick: { text: line({ method: "_a/tick" }), isOwn: false },
+  "own tick": { text: line({ method: "_acp-master/x" }), isOwn: true },
   "asks with such an id": { text: line({ id: "_acp-master/1", method: "x", params: {} }), isOwn: false },
   answer: { text: line({ id: 4, result: { stopReason: "end_turn" } }), isOwn: false },
   long: { text: update("x".repeat(3000)), isOwn: false },
