@@ -62,8 +62,13 @@ export async function turnIn(
   return (await result).result;
 }
 
-/** The daemon writes what clients saw right after they saw it; an answer that comes later comes after that. */
-export const written = async (editor: RawClient): Promise<void> => void (await editor.call("_acp-master/status", {}));
+/**
+ * The daemon writes what clients saw once nothing more has come for a turn of its event loop. The answer to a question may come
+ * within that turn, and each further one comes in another.
+ */
+export async function written(editor: RawClient): Promise<void> {
+  for (let n = 0; n < 3; n++) await editor.call("_acp-master/status", {});
+}
 
 export function journalOf(home: Home): { readonly path: string; readonly lines: string[] } {
   const sessions = join(home.home, "state", "sessions");
