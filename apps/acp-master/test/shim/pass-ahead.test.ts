@@ -3,8 +3,10 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { array, assert, asyncProperty, constantFrom, integer } from "fast-check";
 import { expect, test } from "vitest";
+import { FrameWriter } from "@acp-master/wire";
 import { LocalLink } from "../../../../packages/wire/test/local-link.ts";
 import { othersBegin } from "../../src/shim/own-notification.ts";
+import { passAhead } from "../../src/shim/pass-ahead.ts";
 import { relay } from "../../src/shim/relay.ts";
 
 const line = (message: object): string => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
@@ -143,4 +145,18 @@ test("only a position at the beginning can be skipped without a closer look", ()
   expect(begin(position(1), update("a"), position(2))).toBe(undefined);
   expect(begin(position(1), lines["names a notification"].text)).toBe(undefined);
   expect(begin(position(1).trimEnd())).toBe(undefined);
+});
+
+test("whole lines leave within the call, and only those", () => {
+  const output = new PassThrough();
+  const writer = new FrameWriter(output, {});
+  const chunk = Buffer.from("one\ntwo\nthr");
+  expect(passAhead(chunk, 0, writer)).toBe(chunk);
+  expect(String(output.read())).toBe("one\ntwo\n");
+  expect(passAhead(chunk, 4, writer)).toBe(chunk);
+  expect(String(output.read())).toBe("two\n");
+  expect(passAhead(chunk, 8, writer)).toBe(undefined);
+  expect(passAhead(Buffer.from("thr"), 0, writer)).toBe(undefined);
+  expect(passAhead(chunk, 0, undefined)).toBe(undefined);
+  expect(output.read()).toBe(null);
 });
