@@ -287,10 +287,12 @@ describe("an agent that asks without end", () => {
 
 describe("FF-122: an agent that does not read its input", () => {
   it("gets what fits, the rest is an error at once; others go on, and when it ends everything is answered", async () => {
-    const { client, process, quick } = await stuck();
+    const { bay, client, process, quick } = await stuck();
     await process.resumeInput();
     const sessions: string[] = [];
     for (const _ of upTo(4)) sessions.push((await client.newSession()).sessionId);
+    const onlooker = await bay.client();
+    await onlooker.call("session/load", { sessionId: sessions[3], ...place() });
     await process.pauseInput();
     const words = "w".repeat(16 * MIB);
     // Many in one session fill its own queue: one is on its way, three wait.
@@ -301,6 +303,10 @@ describe("FF-122: an agent that does not read its input", () => {
     const inEach = sessions.slice(1).map((sessionId) => client.prompt(sessionId, words));
     await quick();
     expect(await reasons(inEach.slice(2))).toEqual(inEach.slice(2).map(() => "busy"));
+    // The others see once what was asked, although the agent never got it.
+    await onlooker.waitFor(() => onlooker.updates(sessions[3]!).length > 0);
+    await onlooker.call("_acp-master/status", {});
+    expect(onlooker.updates(sessions[3]!)).toHaveLength(1);
     expect(await reasons([client.request("_x/ask", { sessionId: sessions[0], words })])).toEqual(["busy"]);
     await quick();
     await process.signal("SIGKILL");
