@@ -304,9 +304,9 @@ describe("FF-122: an agent that does not read its input", () => {
     await quick();
     expect(await reasons(inEach.slice(2))).toEqual(inEach.slice(2).map(() => "busy"));
     // The others see once what was asked, although the agent never got it.
-    await onlooker.waitFor(() => onlooker.updates(sessions[3]!).length > 0);
+    await onlooker.waitFor(() => onlooker.updates(sessions[3]).length > 0);
     await onlooker.call("_acp-master/status", {});
-    expect(onlooker.updates(sessions[3]!)).toHaveLength(1);
+    expect(onlooker.updates(sessions[3])).toHaveLength(1);
     expect(await reasons([client.request("_x/ask", { sessionId: sessions[0], words })])).toEqual(["busy"]);
     await quick();
     await process.signal("SIGKILL");
