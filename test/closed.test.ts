@@ -75,7 +75,7 @@ describe("a session that was closed", () => {
     expect(await states(client)).toEqual(["a idle"]);
     await turn(back, agent, "a", "second");
     expect(back.text("a")).toBe("firstsecond");
-    expect(looker.text("a")).toBe("firstsecond");
+    await looker.waitFor(() => looker.text("a") === "firstsecond");
   });
 
   it("stays closed over a restart, is resumed without its history, and is lost where its agent forgot it", async () => {
