@@ -9,12 +9,14 @@ import {
   type ConnectionOptions,
   type Message,
   type MessageConnection,
+  type NotificationMessage,
   type ResponseMessage,
 } from "vscode-jsonrpc/node";
 import { BoundedOutput } from "./bounded-output.ts";
 import { BodyFault, decodeMessage, RawParams, type HelperResult } from "./message-content.ts";
 import { MessageSplitter, type FramingFault } from "./message-framing.ts";
 import { MessageSink, MessageSource } from "./message-ends.ts";
+import { notSoon, soon } from "../soon.ts";
 import { wait } from "../wait.ts";
 
 /** Why a link is over. `ended`: the Helper closed its output. `closed`: the master closed the link. */
@@ -46,8 +48,7 @@ const maxUnhandled = 256;
 /** Requests that were given up and never answered: at this many the Helper is at fault. */
 const maxGivenUp = 1024;
 const envelopeEstimate = 128;
-/** So long, and in such a number, what nobody waits for is kept for one write: many short turns wake the Helper once. */
-const mentionMs = 5;
+/** Of what nobody waits for so much is kept for one write: many short turns wake the Helper once. */
 const maxMentions = 64;
 
 export class HelperLink implements Disposable {
@@ -61,8 +62,7 @@ export class HelperLink implements Disposable {
   readonly #unanswered = new Set<number | string | null>();
   readonly #givenUp = new Set<number | string | null>();
   readonly #waiting = new Set<(fault: RequestFault) => void>();
-  #mentions: { readonly method: string; readonly params: object }[] = [];
-  #mentionTimer: NodeJS.Timeout | undefined;
+  #mentions: NotificationMessage[] = [];
   #unhandled = 0;
   #flooded = false;
   #inputOver: LinkEnd | undefined;
@@ -158,16 +158,17 @@ export class HelperLink implements Disposable {
   /** As `notify`, for what nobody waits for: it leaves ahead of what comes next, or a moment later by itself. */
   mention(method: string, params: object): void {
     if (this.#over) return;
-    this.#mentions.push({ method, params });
+    this.#mentions.push({ jsonrpc: "2.0", method, params });
     if (this.#mentions.length >= maxMentions) this.#catchUp();
-    else this.#mentionTimer ??= setTimeout(() => this.#catchUp(), mentionMs).unref();
+    else soon(this.#catchUp);
   }
 
-  #catchUp(): void {
-    clearTimeout(this.#mentionTimer);
-    this.#mentionTimer = undefined;
-    for (const { method, params } of this.#mentions.splice(0)) this.#send(method, params);
-  }
+  readonly #catchUp = (): void => {
+    if (this.#mentions.length === 0) return;
+    // Past the library, which would make promises for each.
+    for (const mention of this.#mentions) void this.#sink.write(mention);
+    this.#mentions = [];
+  };
 
   #send(method: string, params: Buffer | object): void {
     if (this.#over) return;
@@ -191,7 +192,7 @@ export class HelperLink implements Disposable {
   end(cause: LinkEnd): void {
     if (this.#over) return;
     this.#over = true;
-    clearTimeout(this.#mentionTimer);
+    notSoon(this.#catchUp);
     this.#mentions = [];
     this.#output[Symbol.dispose]();
     this.#connection.dispose();

@@ -47,7 +47,7 @@ export class DescriptorCache implements Disposable {
   }
 
   /** What it is open as, if it is open. */
-  peek(owner: FileOwner): OpenedFile | undefined {
+  peek(owner: FileOwner): Readonly<Entry> | undefined {
     return this.#entries.get(owner);
   }
 

@@ -2,8 +2,8 @@
 
 import type { IndexLine, OpenedTicket, SnapshotKind } from "./index-lines.ts";
 
-/** More turn marks than this are thinned out, so that a long session costs no more than a short one. */
-const MAX_TURNS = 256;
+/** Twice as many turn marks are thinned out to about so many, so that a long session costs no more than a short one. */
+const TURNS = 128;
 const MAX_RUNS = 32;
 /** Far more than a session can have open at once. */
 const MAX_TICKETS = 10_000;
@@ -37,7 +37,7 @@ export class IndexState {
       case "turn":
         if (line.at <= (this.turns.at(-1) ?? 0)) return;
         this.turns.push(line.at);
-        if (this.turns.length > MAX_TURNS) this.turns.splice(leastMissed(this.turns), 1);
+        if (this.turns.length > 2 * TURNS) this.turns = thinnedOut(this.turns);
         return;
       case "snapshot":
         this.snapshots.set(line.kind, { position: line.at, length: line.bytes });
@@ -130,16 +130,14 @@ export class IndexState {
   }
 }
 
-/** The mark without which the longest stretch between two marks stays shortest; never the last one. */
-function leastMissed(turns: readonly number[]): number {
-  let found = 0;
-  let shortest = Number.POSITIVE_INFINITY;
-  for (let index = 0; index < turns.length - 1; index++) {
-    const stretch = turns[index + 1]! - (turns[index - 1] ?? 0);
-    if (stretch < shortest) {
-      shortest = stretch;
-      found = index;
-    }
-  }
-  return found;
+/** Without the marks between which there is little: of the others no two that follow one another could be one. */
+function thinnedOut(turns: readonly number[]): number[] {
+  const last = turns.at(-1)!;
+  const much = (2 * (last - turns[0]!)) / TURNS;
+  let kept = 0;
+  return turns.filter((turn, index) => {
+    if (turn !== last && turns[index + 1]! - kept <= much) return false;
+    kept = turn;
+    return true;
+  });
 }

@@ -8,6 +8,10 @@ import { InTheWayError } from "./open-regular.ts";
 
 const LF = 0x0a;
 const SEARCH_BYTES = 64 * 1024;
+/** So long may pass until another file in the place of an open one is noticed. */
+const IDENTITY_MS = 20;
+
+const TAIL = Buffer.alloc(2);
 
 interface Identity {
   readonly dev: number;
@@ -26,6 +30,8 @@ export class JournalFile implements FileOwner {
   #identity: Identity | undefined;
   /** What stands behind the last frame is the beginning of one of ours and may go. */
   #torn = false;
+  /** When the name was last seen to be the file's that is open. */
+  #identifiedAt = Number.NEGATIVE_INFINITY;
   readonly #files: DescriptorCache;
   readonly #rested: () => void;
 
@@ -58,6 +64,7 @@ export class JournalFile implements FileOwner {
   /** Opens it for writing, with nothing behind the last frame. When it is lost, `startOver` comes next. Throws the system's error. */
   makeReady(ensureFolder: () => void): Finding {
     const expected = this.#written - this.#base;
+    if (this.#endsAt(expected)) return "intact";
     const stat = lstatSync(this.path, { throwIfNoEntry: false });
     if (stat === undefined) {
       if (expected > 0) return "lost";
@@ -72,11 +79,26 @@ export class JournalFile implements FileOwner {
     }
     const opened = this.#files.writing(this);
     this.#identity ??= identityOf(opened.stat);
+    this.#identifiedAt = performance.now();
     if (stat.size === expected) return "intact";
     const keptAs = this.#torn ? undefined : copyAside(this.path, expected, this.#foreignStem);
     ftruncateSync(opened.descriptor, expected);
     this.#torn = false;
     return keptAs === undefined ? "intact" : { keptAs, lost: false };
+  }
+
+  /**
+   * Whether the open file is still there and ends with the frame that ends at `end`. To ask for that one byte costs a third of the
+   * system's whole answer about a file.
+   */
+  #endsAt(end: number): boolean {
+    const opened = this.#files.peek(this);
+    if (opened?.writable !== true || performance.now() - this.#identifiedAt > IDENTITY_MS || end === 0) return false;
+    try {
+      return readSync(opened.descriptor, TAIL, 0, 2, end - 1) === 1 && TAIL[0] === LF;
+    } catch {
+      return false;
+    }
   }
 
   /** All of it or, when it throws the system's error, nothing. */

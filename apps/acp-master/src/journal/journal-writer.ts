@@ -1,16 +1,15 @@
-// Writes the journals of a daemon: after the clients were served, when nothing more is on its way or a moment later; those that
-// cannot be written are tried again. It knows nothing of sessions.
+// Writes the journals of a daemon, after the clients were served: at once when a turn has ended, else when nothing more is on
+// its way or a moment later; those that cannot be written are tried again. It knows nothing of sessions.
 
 import { randomBytes } from "node:crypto";
 import { DescriptorCache } from "./descriptor-cache.ts";
 import { Journal, type JournalBounds, type JournalHost } from "./journal.ts";
+import { notSoon, soon } from "../soon.ts";
 import type { SessionFolder } from "./session-folder.ts";
 
 const MIB = 1024 * 1024;
 /** So long may a frame wait while others keep coming. */
 const BATCH_MS = 1;
-/** So long may the mark of a turn's end wait: one write for many short turns. */
-const MARKS_MS = 100;
 
 export interface JournalSettings extends JournalBounds {
   /** What one journal may hold in memory while it cannot be written, and all of them together. */
@@ -45,13 +44,15 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
   readonly #report: (what: string) => void;
   readonly #journals = new Set<Journal>();
   readonly #dirty = new Set<Journal>();
+  /** Whose turn has ended in this tick. */
+  readonly #ended = new Set<Journal>();
   readonly #marked = new Set<Journal>();
   readonly #failing = new Set<Journal>();
   #batch: NodeJS.Immediate | undefined;
+  #deciding = false;
   /** When the first frame of the batch came, and whether none came in the last turn of the event loop. */
   #batchSince = 0;
   #quiet = true;
-  #marks: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
 
   constructor(options: { readonly report: (what: string) => void; readonly settings?: Partial<JournalSettings> }) {
@@ -94,10 +95,18 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
   dirty(journal: Journal): void {
     this.#dirty.add(journal);
     this.#quiet = false;
-    if (this.#batch !== undefined) return;
+    if (this.#batch !== undefined || this.#deciding) return;
+    // The end of the turn may stand right behind, and then there is nothing to wait for.
+    this.#deciding = true;
+    process.nextTick(this.#decide);
+  }
+
+  readonly #decide = (): void => {
+    this.#deciding = false;
+    if (this.#dirty.size === 0 || this.#batch !== undefined) return;
     this.#batchSince = performance.now();
     this.#batch = setImmediate(() => this.#endBatch());
-  }
+  };
 
   /** What is on its way already, often the end of a turn behind its last words, goes first. */
   #endBatch(): void {
@@ -110,13 +119,29 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
     this.#flush(this.#dirty, (each) => each.flushFrames());
   }
 
-  marked(journal: Journal): void {
-    this.#marked.add(journal);
-    this.#marks ??= setTimeout(() => {
-      this.#marks = undefined;
-      this.#flush(this.#marked, (each) => each.flush());
-    }, MARKS_MS).unref();
+  unseen(journal: Journal): void {
+    // What its clients see next takes it along.
+    this.#dirty.add(journal);
+    soon(this.#writeRest);
   }
+
+  turnEnded(journal: Journal): void {
+    if (this.#dirty.delete(journal)) {
+      // Behind what its clients get at the end of this tick.
+      if (this.#ended.size === 0) process.nextTick(this.#writeEnded);
+      this.#ended.add(journal);
+    }
+    // One write for the marks of many short turns.
+    this.#marked.add(journal);
+    soon(this.#writeRest);
+  }
+
+  readonly #writeEnded = (): void => this.#flush(this.#ended, (each) => each.flushFrames());
+
+  readonly #writeRest = (): void => {
+    if (this.#batch === undefined) this.#flush(this.#dirty, (each) => each.flushFrames());
+    this.#flush(this.#marked, (each) => each.flush());
+  };
 
   failing(journal: Journal): void {
     this.#failing.add(journal);
@@ -134,6 +159,7 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
   /** Writes at once what is not written yet. */
   flush(): void {
     this.#flush(this.#dirty, (each) => each.flush());
+    this.#flush(this.#ended, (each) => each.flush());
     this.#flush(this.#marked, (each) => each.flush());
   }
 
@@ -147,7 +173,7 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const journal of Array.from(this.#journals)) await this.close(journal);
     clearImmediate(this.#batch);
-    clearTimeout(this.#marks);
+    notSoon(this.#writeRest);
     clearTimeout(this.#retry);
     this.files[Symbol.dispose]();
   }
@@ -161,6 +187,7 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
   #forget(journal: Journal): void {
     this.#journals.delete(journal);
     this.#dirty.delete(journal);
+    this.#ended.delete(journal);
     this.#marked.delete(journal);
     this.#failing.delete(journal);
   }

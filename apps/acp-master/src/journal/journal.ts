@@ -34,8 +34,10 @@ export interface JournalHost {
   readonly memoryBytes: number;
   /** Its `flush` is due soon. */
   dirty(journal: Journal): void;
-  /** As `dirty`, and there is no hurry. */
-  marked(journal: Journal): void;
+  /** As `dirty`, and no client has seen anything of it. */
+  unseen(journal: Journal): void;
+  /** Its frames are due now; the mark of the turn's end has time. */
+  turnEnded(journal: Journal): void;
   /** It cannot be written; its `flush` is tried again later. */
   failing(journal: Journal): void;
   recovered(journal: Journal): void;
@@ -96,12 +98,13 @@ export class Journal implements SessionLog {
     if (this.#loaded === undefined) this.#take(step.value);
   }
 
-  append(frames: Buffer): number {
+  append(frames: Buffer, seen = true): number {
     const { pending } = this.#begun();
     pending.append(frames);
     if (this.#problem !== undefined || this.#closed) this.#shed();
     else if (pending.length > this.#host.bounds.pendingBytes) this.flush();
-    else this.#host.dirty(this);
+    else if (seen) this.#host.dirty(this);
+    else this.#host.unseen(this);
     return pending.end;
   }
 
@@ -124,7 +127,7 @@ export class Journal implements SessionLog {
     const { index, state, pending } = this.#begun();
     if (pending.end === 0 || state.turns.at(-1) === pending.end) return;
     index.note({ type: "turn", at: pending.end, time: Date.now() });
-    if (this.#problem === undefined && !this.#closed) this.#host.marked(this);
+    if (this.#problem === undefined && !this.#closed) this.#host.turnEnded(this);
   }
 
   trim(keepFrom: number): void {

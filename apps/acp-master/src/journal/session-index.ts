@@ -28,6 +28,8 @@ export class SessionIndex {
   /** Somebody else's bytes are in it. */
   #foreign = false;
   #waiting: IndexLine[] = [];
+  /** Something else than marks of turns is waiting. */
+  #urgent = false;
   readonly #kinds = new Set<SnapshotKind>();
 
   /** Reads what is there. Lines that are none of ours are passed over. */
@@ -58,12 +60,13 @@ export class SessionIndex {
 
   /** More than marks of turns, whose loss only costs a longer look at the journal, is waiting. */
   get isUrgent(): boolean {
-    return this.#stale || this.#kinds.size > 0 || this.#waiting.some(({ type }) => type !== "turn");
+    return this.#stale || this.#urgent;
   }
 
   /** Counts at once, and is written with the next flush. */
   note(line: IndexLine): void {
     this.state.apply(line);
+    if (line.type !== "turn") this.#urgent = true;
     if (line.type === "start") this.#waiting = this.#waiting.filter(({ type }) => type !== "start");
     if (line.type === "snapshot") this.#kinds.add(line.kind);
     else if (this.#waiting.length < MAX_WAITING) this.#waiting.push(line);
@@ -85,8 +88,7 @@ export class SessionIndex {
   /** The file no longer says what is so, and is written anew before anything else. */
   mustRewrite(): void {
     this.#stale = true;
-    this.#waiting = [];
-    this.#kinds.clear();
+    this.#forgetWaiting();
   }
 
   /** Throws the system's error; what waits then goes on waiting. */
@@ -99,8 +101,13 @@ export class SessionIndex {
       if (place) lines.push({ type: "snapshot", kind, at: place.position, bytes: place.length });
     }
     this.#append(lines.map(encodeLine).join(""));
+    this.#forgetWaiting();
+  }
+
+  #forgetWaiting(): void {
     this.#waiting = [];
     this.#kinds.clear();
+    this.#urgent = false;
   }
 
   /** Writes anew what is not as it should be, and only that. */

@@ -4,12 +4,11 @@
 
 import type { FrameWriter } from "@acp-master/wire";
 import type { Attachment } from "./attachment.ts";
+import { notSoon, soon } from "../soon.ts";
 
 const MAX_ENTRIES = 1000;
 const MAX_ENTRY_BYTES = 8 * 1024 * 1024;
 const READ_BYTES = 256 * 1024;
-/** So long may a client not know of frames that it does not get: their mark leaves with what comes next, if that is sooner. */
-const TELL_MS = 20;
 
 interface Entry {
   readonly attachment: Attachment | undefined;
@@ -24,7 +23,6 @@ export class Outbox {
   readonly #overflow: (what: string) => void;
   #entries: Entry[] = [];
   #entryBytes = 0;
-  #tellTimer: NodeJS.Timeout | undefined;
 
   /** `overflow` is told once the list is over its bound; the owner then drops the client. */
   constructor(writer: FrameWriter, overflow: (what: string) => void) {
@@ -79,31 +77,23 @@ export class Outbox {
     const visible = attachment.render(frames, position);
     attachment.cursor = position + frames.length;
     if (visible.length > 0) this.#writer.write(visible);
-    else this.#tellSoon();
+    else soon(this.#tellLater);
   }
 
   /** Tells the client where in its sessions' logs it is. */
   tell(): void {
-    this.#stopTelling();
     for (const attachment of this.attachments) {
       const mark = attachment.tell();
       if (mark.length > 0) this.#writer.write(mark);
     }
   }
 
-  #tellSoon(): void {
-    this.#tellTimer ??= setTimeout(() => {
-      this.#tellTimer = undefined;
-      // One that does not read has no use for it yet.
-      if (this.#writer.congested) this.#tellSoon();
-      else this.tell();
-    }, TELL_MS).unref();
-  }
-
-  #stopTelling(): void {
-    clearTimeout(this.#tellTimer);
-    this.#tellTimer = undefined;
-  }
+  /** Of frames that it does not get the client knows a little later, or with what comes next. */
+  readonly #tellLater = (): void => {
+    // One that does not read has no use for it yet.
+    if (this.#writer.congested) soon(this.#tellLater);
+    else this.tell();
+  };
 
   /** Writes what may leave. Called when the client reads again and when a gate opens. */
   pump(): void {
@@ -127,7 +117,7 @@ export class Outbox {
 
   /** Forgets what still waits for a client that is gone. */
   clear(): void {
-    this.#stopTelling();
+    notSoon(this.#tellLater);
     this.#entries = [];
     this.#entryBytes = 0;
     this.attachments.clear();
@@ -160,7 +150,7 @@ export class Outbox {
       const visible = attachment.render(frames, attachment.cursor);
       attachment.cursor += frames.length;
       if (visible.length > 0) this.#writer.write(visible);
-      else this.#tellSoon();
+      else soon(this.#tellLater);
     }
     if (attachment.cursor === before) this.#overflow("what it had not read cannot be read any more");
   }

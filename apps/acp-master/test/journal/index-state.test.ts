@@ -4,6 +4,7 @@ import {
   assert,
   constant,
   constantFrom,
+  integer,
   nat,
   oneof,
   property,
@@ -105,6 +106,31 @@ describe("IndexState", () => {
     expect(state.turns.length).toBeLessThanOrEqual(256);
     const gaps = state.turns.map((turn, index) => turn - (state.turns[index - 1] ?? 0));
     expect(Math.max(...gaps)).toBeLessThan(2000);
+  });
+
+  it("thins out where turns are short, and leaves long ones as they are", () => {
+    const lengths = array(oneof(integer({ min: 1, max: 50 }), integer({ min: 1, max: 100_000 })), {
+      minLength: 200,
+      maxLength: 1500,
+    });
+    assert(
+      property(lengths, (each) => {
+        const state = new IndexState();
+        const ends: number[] = [];
+        for (const length of each) {
+          ends.push((ends.at(-1) ?? 0) + length);
+          state.apply({ type: "turn", at: ends.at(-1)! });
+          expect(state.turns.at(-1)).toBe(ends.at(-1));
+        }
+        expect(state.turns.length).toBeLessThanOrEqual(256);
+        const known = new Set(ends);
+        expect(state.turns.every((turn) => known.has(turn))).toBe(true);
+        const stretches = state.turns.map((turn, index) => turn - (state.turns[index - 1] ?? 0));
+        expect(stretches.every((stretch) => stretch > 0)).toBe(true);
+        const fair = ends.at(-1)! / 64;
+        expect(Math.max(...stretches)).toBeLessThanOrEqual(Math.max(fair, ...each));
+      }),
+    );
   });
 
   it("reads no line that is none of its own", () => {

@@ -1,16 +1,21 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { JournalWriter } from "../../src/journal/journal-writer.ts";
 import { bundled } from "./bundled.ts";
-import { frame, StateFolder } from "./state-folder.ts";
+import { batchWritten, frame, StateFolder } from "./state-folder.ts";
 
 const programs = new StateFolder();
 afterAll(() => programs[Symbol.dispose]());
 
 const textOf = (line: string): number => Number(/"text":"(\d+) /.exec(line)?.[1] ?? Number.NaN);
+
+function kept(state: StateFolder, agentId = "s1"): string {
+  const path = join(state.session(agentId).path, "journal.ndjson");
+  return existsSync(path) ? readFileSync(path, "utf8") : "";
+}
 
 describe("JournalWriter", () => {
   it("loses no more than the batch on its way when it is killed, and stays readable", async () => {
@@ -52,6 +57,42 @@ describe("JournalWriter", () => {
       next = numbers.at(-1)! + 1;
     }
   }, 60_000);
+
+  it("has written a turn before anything else happens, and behind what its clients get", async () => {
+    using state = new StateFolder();
+    await using writer = new JournalWriter({ report: () => {} });
+    const [journal, other] = [writer.open(state.session()), writer.open(state.session("s2"))];
+    for (let turn = 0; turn < 3; turn++) {
+      const before = kept(state);
+      journal.append(frame(`prompt ${turn}`), false);
+      other.append(frame("of another session"));
+      journal.append(frame(`answer ${turn}`));
+      let atClients: string | undefined;
+      // As a client's writer, which has its first frame by now.
+      process.nextTick(() => (atClients = kept(state)));
+      journal.turnBoundary();
+      await Promise.resolve().then(() => new Promise((resolve) => process.nextTick(resolve)));
+      expect(atClients).toBe(before);
+      expect(kept(state)).toBe(`${before}${frame(`prompt ${turn}`).toString()}${frame(`answer ${turn}`).toString()}`);
+    }
+    await batchWritten();
+    expect(kept(state, "s2")).toBe(frame("of another session").toString().repeat(3));
+  });
+
+  it("lets what no client has seen wait for what they see next, and not for long", async () => {
+    using state = new StateFolder();
+    await using writer = new JournalWriter({ report: () => {} });
+    const journal = writer.open(state.session());
+    journal.append(frame(1), false);
+    await batchWritten();
+    expect(kept(state)).toBe("");
+    journal.append(frame(2));
+    await batchWritten();
+    expect(kept(state)).toBe(Buffer.concat([frame(1), frame(2)]).toString());
+
+    journal.append(frame(3), false);
+    await vi.waitFor(() => expect(kept(state)).toBe(Buffer.concat([frame(1), frame(2), frame(3)]).toString()));
+  });
 
   it("appends and replays fast", () => {
     using state = new StateFolder();

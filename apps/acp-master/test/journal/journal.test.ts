@@ -384,6 +384,31 @@ describe("a journal that is not as it was left", () => {
     }
   });
 
+  it("leaves no hole when it is cut right behind a batch, and takes what is put behind one for nobody's", async () => {
+    using state = new StateFolder();
+    await using writer = writerOf();
+    const journal = writer.open(state.session());
+    for (let n = 0; n < 20; n++) {
+      journal.append(frame(n));
+      await batchWritten();
+      if (n % 2 === 0) truncateSync(journalOf(state), n % 4);
+      else appendFileSync(journalOf(state), n % 4 === 1 ? "\n" : "x");
+      journal.append(frame(100 + n));
+      await batchWritten();
+      const kept = readFileSync(journalOf(state));
+      expect(kept).not.toContain(0);
+      expect(readAll(journal).equals(kept)).toBe(true);
+      expect(kept.subarray(-frame(100 + n).length)).toEqual(frame(100 + n));
+      expect(
+        kept
+          .toString()
+          .split("\n")
+          .slice(0, -1)
+          .every((line) => JSON.parse(line) !== null),
+      ).toBe(true);
+    }
+  });
+
   it("gives out no position twice when its file is gone", async () => {
     using state = new StateFolder();
     {
@@ -415,6 +440,8 @@ describe("a journal that is not as it was left", () => {
 
     rmSync(journalOf(state));
     writeFileSync(journalOf(state), "another\n");
+    // The name is not looked at with each batch.
+    await new Promise((resolve) => setTimeout(resolve, 25));
     journal.append(frame(3));
     await batchWritten();
     expect(readAll(journal)).toEqual(frame(3));
