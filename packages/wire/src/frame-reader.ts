@@ -5,8 +5,11 @@ import { FrameSplitter } from "./frame-splitter.ts";
 import { letGoOfPeeked } from "./peek.ts";
 
 export interface FrameReaderReceiver extends FrameReceiver {
-  /** A chunk of input that begins with the first byte of a line; the frames in it follow. */
-  arrives?(chunk: Buffer): void;
+  /**
+   * A chunk of input, ahead of its frames; `begins`: its first byte is a line's first. True: it was dealt with, and its frames are not
+   * delivered. Only a chunk that begins and ends with a line can be.
+   */
+  arrives?(chunk: Buffer, begins: boolean): boolean;
   /** All frames of one chunk of input were delivered. */
   chunkEnd?(): void;
   /** The last call: the input is over, whatever was left of it was delivered. With a cause if the stream failed. */
@@ -41,7 +44,10 @@ export class FrameReader {
   }
 
   private readonly onData = (chunk: Buffer): void => {
-    if (this.splitter.bufferedBytes === 0) this.receiver.arrives?.(chunk);
+    if (this.receiver.arrives?.(chunk, this.splitter.bufferedBytes === 0) === true) {
+      this.receiver.chunkEnd?.();
+      return;
+    }
     this.splitter.push(chunk);
     this.passed();
   };

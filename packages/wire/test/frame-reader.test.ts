@@ -180,21 +180,24 @@ test("the end of each chunk is told after its frames", async () => {
   expect(log.lines).toEqual(["frame one", "frame two", "chunk end"]);
 });
 
-test("a chunk is shown ahead of its frames when it begins with a line's first byte, and only then", async () => {
+test("a chunk is shown ahead of its frames, and which begin with a line's first byte; one that is taken is not delivered", async () => {
   await using link = await LocalLink.open();
   const said: string[] = [];
   const heard = new EventEmitter();
   void new FrameReader(link.near, LIMIT, {
-    arrives: (chunk) => said.push(`chunk ${chunk.toString()}`),
+    arrives: (chunk, begins) => {
+      said.push(`chunk ${chunk.toString()}${begins ? "" : "?"}`);
+      return chunk.includes("taken");
+    },
     frame: (bytes, start, end) => said.push(`frame ${bytes.toString("utf8", start, end)}`),
     chunkEnd: () => heard.emit("chunk"),
     tooLong: () => {},
     ended: () => {},
   });
-  for (const piece of ["1\n2", "3\n", "4\n"]) {
+  for (const piece of ["1\n2", "3\n", "taken\n", "4\n"]) {
     const chunk = once(heard, "chunk");
     link.far.write(piece);
     await chunk;
   }
-  expect(said).toEqual(["chunk 1\n2", "frame 1", "frame 23", "chunk 4\n", "frame 4"]);
+  expect(said).toEqual(["chunk 1\n2", "frame 1", "chunk 3\n?", "frame 23", "chunk taken\n", "chunk 4\n", "frame 4"]);
 });

@@ -5,8 +5,8 @@ import { FrameRun } from "./frame-run.ts";
 import { longestFrame } from "./longest-frame.ts";
 
 export interface DaemonReceiver {
-  /** As the frame reader's: a chunk that begins with a line's first byte, ahead of its frames. */
-  arrives(chunk: Buffer): void;
+  /** As the frame reader's. */
+  arrives(chunk: Buffer, begins: boolean): boolean;
   frame(bytes: Buffer, start: number, end: number): void;
   chunkEnd(): void;
   tooLong(): void;
@@ -35,7 +35,7 @@ export class DaemonConnection {
         const isWhole = !socket.readableEnded && !socket.destroyed;
         if (isWhole && !this.#dropped) receiver.frame(bytes, start, end);
       },
-      arrives: (chunk) => this.#dropped || receiver.arrives(chunk),
+      arrives: (chunk, begins) => !this.#dropped && receiver.arrives(chunk, begins),
       chunkEnd: () => this.#dropped || receiver.chunkEnd(),
       tooLong: () => this.#dropped || receiver.tooLong(),
       ended: () => {

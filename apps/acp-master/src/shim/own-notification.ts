@@ -6,9 +6,10 @@ const prefix = Buffer.from('"_acp-master/');
 const closing = Buffer.from("_acp-master/closing");
 const position = Buffer.from("_acp-master/position");
 const detached = Buffer.from("_acp-master/detached");
-/** As the daemon writes it, and as no request begins whose id stands ahead of its params. */
+/** As the daemon writes it. A request's line has its id ahead of its params, or behind them, and then ends otherwise. */
 const positionHead = Buffer.from('{"jsonrpc":"2.0","method":"_acp-master/position","params":{"sessionId":');
 const LF = 0x0a;
+const BRACE = 0x7d;
 
 /** `other`: for subscribers. Undefined: not one of the daemon's own. */
 export function ownNotification(envelope: Envelope): "closing" | "position" | "detached" | "other" | undefined {
@@ -27,7 +28,8 @@ export function othersBegin(chunk: Buffer): number | undefined {
   const own = chunk.lastIndexOf(prefix);
   if (own === -1) return 0;
   const begin = chunk.indexOf(LF) + 1;
-  return own < begin && startsWith(chunk, 0, positionHead) ? begin : undefined;
+  const isPosition = own < begin && chunk[begin - 3] === BRACE && startsWith(chunk, 0, positionHead);
+  return isPosition ? begin : undefined;
 }
 
 function startsWith(bytes: Buffer, at: number, text: Buffer): boolean {

@@ -14,9 +14,9 @@ import { errorFrame, lostDaemon, restarted, whyGone } from "./error-frame.ts";
 import { FrameRun } from "./frame-run.ts";
 import { HeldInput } from "./held-input.ts";
 import { intentOf } from "./intent.ts";
-import { passAhead } from "./pass-ahead.ts";
 import { asksForEvents, introduced, type Introduction } from "./introduction.ts";
 import { longestFrame } from "./longest-frame.ts";
+import { type Look, LookLater } from "./look-later.ts";
 import { closingReason, othersBegin, ownNotification } from "./own-notification.ts";
 import { ParentWatch } from "./parent-watch.ts";
 import { Resumption } from "./resumption.ts";
@@ -27,8 +27,6 @@ const patienceMs = 10_000;
 /** Daemons that end again and again before they did anything are not waited for for ever. */
 const mostLosses = 5;
 const firstPauseMs = 100;
-
-const mostAhead = 4096;
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -53,6 +51,7 @@ class Relay {
   readonly #envelope = new Envelope();
   readonly #conversation = new Conversation((sessionId) => this.#startsOver(sessionId));
   readonly #held = new HeldInput();
+  readonly #later = new LookLater(() => this.#editorRun.flush());
   readonly #toEditor: FrameWriter;
   readonly #editorRun: FrameRun;
   readonly #fromEditor: FrameReader;
@@ -68,9 +67,6 @@ class Relay {
   #editorSpoke = false;
   #editorEnded = false;
   #events = false;
-  /** The chunk whose lines have left already, from this place on. */
-  #ahead: Buffer | undefined;
-  #aheadFrom = 0;
   /** While refusing: what with. */
   #refusal: { readonly error: RpcError; readonly exitCode: number } | undefined;
   #patience: NodeJS.Timeout | undefined;
@@ -87,10 +83,9 @@ class Relay {
     });
     this.#editorRun = new FrameRun(this.#toEditor);
     this.#fromEditor = new FrameReader(stdio.input, longestFrame, {
-      arrives: (chunk) => this.#editorArrives(chunk),
-      frame: (bytes, start, end) => this.#editorFrame(bytes, start, end),
+      arrives: (chunk, begins) => this.#editorArrives(chunk, begins),
+      frame: (bytes, start, end) => this.#editorFrame(bytes, start, end, false),
       chunkEnd: () => {
-        this.#ahead = undefined;
         this.#daemon?.run.flush();
         if (this.#refusal !== undefined && this.#editorSpoke) void this.#end(this.#refusal.exitCode, undefined);
         else if (this.#held.full || this.#daemon?.writer.congested === true) this.#fromEditor.pause();
@@ -106,33 +101,43 @@ class Relay {
 
   // -- the editor
 
-  #editorArrives(chunk: Buffer): void {
-    if (this.#phase !== "relaying" || this.#conversation.looksAtEditor) return;
-    this.#ahead = passAhead(chunk, 0, this.#daemon?.writer);
-    this.#aheadFrom = 0;
+  #editorArrives(chunk: Buffer, begins: boolean): boolean {
+    const { looksAtEditor } = this.#conversation;
+    if (
+      !begins ||
+      !LookLater.suits(chunk) ||
+      this.#phase !== "relaying" ||
+      looksAtEditor ||
+      this.#daemon === undefined
+    ) {
+      this.#later.now();
+      return false;
+    }
+    this.#later.pass(chunk, 0, this.#daemon.writer, this.#editorFrame);
+    return true;
   }
 
-  #editorFrame(bytes: Buffer, start: number, end: number): void {
+  readonly #editorFrame: Look = (bytes, start, end, hasLeft) => {
     if (this.#phase === "over") return;
     const envelope = this.#envelope;
     peek(bytes, start, end, envelope);
     this.#editorSpoke = true;
     if (envelope.kind === "response") {
-      if (this.#conversation.answers(envelope)) this.#toDaemon(bytes, start, end);
+      if (this.#conversation.answers(envelope) && !hasLeft) this.#daemon?.run.add(bytes, start, end);
     } else if (this.#phase === "relaying") {
-      if (envelope.kind === "request") this.#handOn(envelope);
-      else this.#toDaemon(bytes, start, end);
+      if (envelope.kind === "request") this.#handOn(envelope, hasLeft);
+      else if (!hasLeft) this.#daemon?.run.add(bytes, start, end);
     } else if (this.#refusal !== undefined) {
       this.#refuse(envelope, this.#refusal.error);
     } else {
       this.#held.hold(envelope);
     }
-  }
+  };
 
-  #handOn(envelope: Envelope): void {
+  #handOn(envelope: Envelope, hasLeft: boolean): void {
     const intent = intentOf(envelope);
     const { bytes, start, end } = envelope;
-    if (intent?.what === "initialize" && !this.#hasLeft(bytes, start)) {
+    if (intent?.what === "initialize" && !hasLeft) {
       this.#events = asksForEvents(envelope);
       const frame = introduced(envelope, this.#options.introduction);
       if (frame !== undefined) {
@@ -146,11 +151,7 @@ class Relay {
       }
     }
     this.#conversation.asks(envelope, intent);
-    this.#toDaemon(bytes, start, end);
-  }
-
-  #toDaemon(bytes: Buffer, start: number, end: number): void {
-    if (!this.#hasLeft(bytes, start)) this.#daemon?.run.add(bytes, start, end);
+    if (!hasLeft) this.#daemon?.run.add(bytes, start, end);
   }
 
   #refuse({ kind, bytes, id }: Envelope, error: RpcError): void {
@@ -159,6 +160,7 @@ class Relay {
 
   /** The daemon still delivers what is due, then ends the connection. */
   #editorIsDone(): void {
+    this.#later.now();
     this.#editorEnded = true;
     if (this.#parent.isGone) this.#endNow(0);
     else if (this.#refusal !== undefined) void this.#end(this.#refusal.exitCode, undefined);
@@ -170,10 +172,9 @@ class Relay {
 
   #use(connection: Socket): void {
     const daemon = new DaemonConnection(connection, {
-      arrives: (chunk) => this.#daemonArrives(chunk),
-      frame: (bytes, start, end) => this.#daemonFrame(daemon, bytes, start, end),
+      arrives: (chunk, begins) => this.#daemonArrives(chunk, begins),
+      frame: (bytes, start, end) => this.#daemonFrame(bytes, start, end, false),
       chunkEnd: () => {
-        this.#ahead = undefined;
         this.#editorRun.flush();
         if (this.#toEditor.congested) daemon.pause();
       },
@@ -197,7 +198,7 @@ class Relay {
   /** What the editor said meanwhile comes first. */
   #goOn(daemon: DaemonConnection): void {
     this.#phase = "relaying";
-    for (const frame of this.#held.take()) this.#editorFrame(frame, 0, frame.length - 1);
+    for (const frame of this.#held.take()) this.#editorFrame(frame, 0, frame.length - 1, false);
     daemon.run.flush();
     if (this.#editorEnded) daemon.writer.end();
     else this.#readOn();
@@ -207,21 +208,20 @@ class Relay {
     if (!this.#held.full) this.#fromEditor.resume();
   }
 
-  #daemonArrives(chunk: Buffer): void {
-    if (this.#phase !== "relaying" || this.#resumption !== undefined) return;
-    // What is long is not waited for, and searching it costs what that would save.
-    const from = chunk.length > mostAhead ? undefined : othersBegin(chunk);
-    if (from === undefined) return;
-    this.#ahead = passAhead(chunk, from, this.#toEditor);
-    this.#aheadFrom = from;
+  #daemonArrives(chunk: Buffer, begins: boolean): boolean {
+    const isRelaying = this.#phase === "relaying" && this.#resumption === undefined;
+    const from = begins && isRelaying && LookLater.suits(chunk) ? othersBegin(chunk) : undefined;
+    if (from === undefined) {
+      this.#later.now();
+      return false;
+    }
+    this.#later.pass(chunk, from, this.#toEditor, this.#daemonFrame);
+    return true;
   }
 
-  #hasLeft(bytes: Buffer, start: number): boolean {
-    return bytes === this.#ahead && start >= this.#aheadFrom;
-  }
-
-  #daemonFrame(daemon: DaemonConnection, bytes: Buffer, start: number, end: number): void {
-    if (this.#phase === "over") return;
+  readonly #daemonFrame: Look = (bytes, start, end, hasLeft) => {
+    const daemon = this.#daemon;
+    if (this.#phase === "over" || daemon === undefined) return;
     const envelope = this.#envelope;
     peek(bytes, start, end, envelope);
     if (this.#resumption?.takes(envelope) === true) return;
@@ -236,11 +236,12 @@ class Relay {
       this.#conversation.sessions.ended(readString(bytes, envelope.sessionId) ?? "");
     } else if (own === undefined || this.#events) {
       this.#conversation.hears(envelope);
-      if (!this.#hasLeft(bytes, start)) this.#editorRun.add(bytes, start, end);
+      if (!hasLeft) this.#editorRun.add(bytes, start, end);
     }
-  }
+  };
 
   #lost({ closing }: DaemonConnection): void {
+    this.#later.now();
     if (this.#phase === "over" || this.#refusal !== undefined) return;
     this.#daemon = undefined;
     this.#resumption?.[Symbol.dispose]();
@@ -318,6 +319,7 @@ class Relay {
     if (message !== undefined) this.#stdio.say(message);
     clearTimeout(this.#patience);
     this.#resumption?.[Symbol.dispose]();
+    this.#later[Symbol.dispose]();
     this.#fromEditor.pause();
     this.#daemon?.drop();
     this.#toEditor.flush();
