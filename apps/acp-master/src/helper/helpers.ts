@@ -280,19 +280,29 @@ export class Helpers implements AsyncDisposable {
 
   /** After each change: a Helper that nobody needs ends after its idle time. */
   #touch(session: SessionHelper): void {
-    clearTimeout(session.idleTimer);
-    session.idleTimer = undefined;
     if (!session.isEngaged) {
       session.idleSince = Date.now();
       this.#pool.makeRoomIfWanted();
     }
     // A Helper that is not there yet is not idle; the time begins when it has started.
-    if (session.isNeeded || session.state !== "ready") return;
-    session.idleTimer = setTimeout(() => {
+    const isUnneeded = session.state === "ready" && !session.isNeeded;
+    session.unneededSince = isUnneeded ? performance.now() : undefined;
+    if (isUnneeded) session.idleTimer ??= this.#idleTimer(session, session.spec.idleSeconds * 1000);
+  }
+
+  /** One for many short turns: when it is over it is looked at how long nobody has needed the Helper. */
+  #idleTimer(session: SessionHelper, ms: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      session.idleTimer = undefined;
+      if (session.unneededSince === undefined) return;
+      const leftMs = session.unneededSince + session.spec.idleSeconds * 1000 - performance.now();
+      if (leftMs > 0) {
+        session.idleTimer = this.#idleTimer(session, Math.ceil(leftMs));
+        return;
+      }
       this.#options.log("helper.idle", { session: session.facts.session });
       this.#pool.release(session);
-    }, session.spec.idleSeconds * 1000);
-    session.idleTimer.unref();
+    }, ms).unref();
   }
 
   #started(session: SessionHelper, presets: readonly Preset[] | undefined, review: string | undefined): void {

@@ -68,6 +68,8 @@ export class SessionHelper {
   busy = false;
   idleSince = 0;
   idleTimer: NodeJS.Timeout | undefined;
+  /** Since when nobody has needed it, by the monotonic clock in milliseconds; undefined: somebody does. */
+  unneededSince: number | undefined;
   hooks: HelperHooks | undefined;
   /** As declared at the last start. */
   presets: readonly Preset[] | undefined;
@@ -278,6 +280,7 @@ export class SessionHelper {
   clear(): void {
     this.detach();
     clearTimeout(this.idleTimer);
+    this.idleTimer = undefined;
     for (const ask of this.#asks.values()) this.#drop(ask);
     for (const each of this.#waiting) this.#giveUp(each);
     this.#tickets.clear();

@@ -119,12 +119,6 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
     this.#flush(this.#dirty, (each) => each.flushFrames());
   }
 
-  unseen(journal: Journal): void {
-    // What its clients see next takes it along.
-    this.#dirty.add(journal);
-    soon(this.#writeRest);
-  }
-
   turnEnded(journal: Journal): void {
     if (this.#dirty.delete(journal)) {
       // Behind what its clients get at the end of this tick.
@@ -133,15 +127,12 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
     }
     // One write for the marks of many short turns.
     this.#marked.add(journal);
-    soon(this.#writeRest);
+    soon(this.#writeMarks);
   }
 
   readonly #writeEnded = (): void => this.#flush(this.#ended, (each) => each.flushFrames());
 
-  readonly #writeRest = (): void => {
-    if (this.#batch === undefined) this.#flush(this.#dirty, (each) => each.flushFrames());
-    this.#flush(this.#marked, (each) => each.flush());
-  };
+  readonly #writeMarks = (): void => this.#flush(this.#marked, (each) => each.flush());
 
   failing(journal: Journal): void {
     this.#failing.add(journal);
@@ -173,7 +164,7 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const journal of Array.from(this.#journals)) await this.close(journal);
     clearImmediate(this.#batch);
-    notSoon(this.#writeRest);
+    notSoon(this.#writeMarks);
     clearTimeout(this.#retry);
     this.files[Symbol.dispose]();
   }

@@ -34,8 +34,6 @@ export interface JournalHost {
   readonly memoryBytes: number;
   /** Its `flush` is due soon. */
   dirty(journal: Journal): void;
-  /** As `dirty`, and no client has seen anything of it. */
-  unseen(journal: Journal): void;
   /** Its frames are due now; the mark of the turn's end has time. */
   turnEnded(journal: Journal): void;
   /** It cannot be written; its `flush` is tried again later. */
@@ -98,13 +96,12 @@ export class Journal implements SessionLog {
     if (this.#loaded === undefined) this.#take(step.value);
   }
 
-  append(frames: Buffer, seen = true): number {
+  append(frames: Buffer): number {
     const { pending } = this.#begun();
     pending.append(frames);
     if (this.#problem !== undefined || this.#closed) this.#shed();
     else if (pending.length > this.#host.bounds.pendingBytes) this.flush();
-    else if (seen) this.#host.dirty(this);
-    else this.#host.unseen(this);
+    else this.#host.dirty(this);
     return pending.end;
   }
 

@@ -17,22 +17,26 @@ export interface DaemonEvent {
 }
 
 export class Events {
-  readonly #clients: ReadonlySet<ClientConnection>;
+  readonly #clients = new Set<ClientConnection>();
 
-  constructor(clients: ReadonlySet<ClientConnection>) {
-    this.#clients = clients;
+  /** The client asked for events. */
+  subscribe(client: ClientConnection): void {
+    if (!client.closed) this.#clients.add(client);
+  }
+
+  clientGone(client: ClientConnection): void {
+    this.#clients.delete(client);
   }
 
   /** Somebody asked for events. */
   get wanted(): boolean {
-    for (const client of this.#clients) if (client.identity.events) return true;
-    return false;
+    return this.#clients.size > 0;
   }
 
   send(event: DaemonEvent): void {
     let bytes: Buffer | undefined;
     for (const client of this.#clients) {
-      if (!client.identity.events || client.closed) continue;
+      if (client.closed) continue;
       bytes ??= json(event);
       client.notify("_acp-master/event", bytes);
     }

@@ -24,8 +24,7 @@ export async function initialize(router: Router, client: ClientConnection, envel
   const { identity } = read;
   const ours = { version: VERSION, clientId: client.clientId };
   if (identity.agent === undefined) {
-    client.identity = identity;
-    client.state = "ready";
+    introduce(router, client, identity);
     return client.respond(id, json(masterAlone(ours)));
   }
   const found = router.definition(identity.agent);
@@ -39,11 +38,16 @@ export async function initialize(router: Router, client: ClientConnection, envel
     client.state = "new";
     client.refuse(id, acquired.error);
   } else {
-    client.identity = identity;
-    client.state = "ready";
+    introduce(router, client, identity);
     client.respond(id, throughMaster(acquired.link.initializedBytes, ours));
   }
   client.resumeDeferred();
+}
+
+function introduce(router: Router, client: ClientConnection, identity: ClientIdentity): void {
+  client.identity = identity;
+  client.state = "ready";
+  if (identity.events) router.events.subscribe(client);
 }
 
 function readIdentity(router: Router, frame: Envelope): Read {

@@ -35,7 +35,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
   readonly clients = new Set<ClientConnection>();
   readonly sessions = new SessionTable();
   readonly pool: AgentPool;
-  readonly events: Events;
+  readonly events = new Events();
   readonly permissions: Permissions;
   readonly updates: AgentUpdates;
   readonly early: EarlyFrames;
@@ -63,7 +63,6 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
       },
       this,
     );
-    this.events = new Events(this.clients);
     this.updates = new AgentUpdates(this);
     this.early = new EarlyFrames(this);
     this.giveUp = new GiveUp(this);
@@ -199,6 +198,7 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
     for (const session of this.sessions.all) if (session.attachments.has(client)) this.detach(client, session);
     for (const link of this.pool.links) if (link.clients.delete(client)) this.pool.consider(link);
     this.elicitations.clientGone(client);
+    this.events.clientGone(client);
     this.counters.lateAnswers += client.lateAnswers;
   }
 

@@ -11,11 +11,8 @@ export interface SessionLog {
   readonly run: string;
   /** Whether a client that saw everything before `position`, in that run, can go on from there. */
   resumable(run: string, position: number): boolean;
-  /**
-   * Takes a copy. `frames` is one or more whole frames, LF included; `seen`: that clients have them, or have them next. Returns the
-   * new end.
-   */
-  append(frames: Buffer, seen?: boolean): number;
+  /** Takes a copy. `frames` is one or more whole frames, LF included. Returns the new end. */
+  append(frames: Buffer): number;
   /** The frames from `from` (a frame boundary) on: at least one append, then whole appends up to `maxBytes` or `to`. */
   read(from: number, to: number, maxBytes: number): Buffer[];
   /** Marks the current end as a turn boundary; only whole turns are forgotten, never past `keepFrom`. */

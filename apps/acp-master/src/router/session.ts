@@ -212,10 +212,10 @@ export class Session implements AttachedSession {
     return this.presets?.find((preset) => preset.value === this.preset);
   }
 
-  /** Whole frames that every client is to see, if there is one that must not `skip` them; returns where they begin. */
-  append(frames: Buffer, seen = true): number {
+  /** Whole frames that every client is to see; returns where they begin. */
+  append(frames: Buffer): number {
     const position = this.log.end;
-    this.log.append(frames, seen);
+    this.log.append(frames);
     this.updatedAt = Date.now();
     for (const [client, attachment] of this.attachments) client.outbox.appended(attachment, frames, position);
     return position;

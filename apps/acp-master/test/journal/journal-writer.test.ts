@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { JournalWriter } from "../../src/journal/journal-writer.ts";
 import { bundled } from "./bundled.ts";
 import { batchWritten, frame, StateFolder } from "./state-folder.ts";
@@ -64,7 +64,7 @@ describe("JournalWriter", () => {
     const [journal, other] = [writer.open(state.session()), writer.open(state.session("s2"))];
     for (let turn = 0; turn < 3; turn++) {
       const before = kept(state);
-      journal.append(frame(`prompt ${turn}`), false);
+      journal.append(frame(`prompt ${turn}`));
       other.append(frame("of another session"));
       journal.append(frame(`answer ${turn}`));
       let atClients: string | undefined;
@@ -77,21 +77,6 @@ describe("JournalWriter", () => {
     }
     await batchWritten();
     expect(kept(state, "s2")).toBe(frame("of another session").toString().repeat(3));
-  });
-
-  it("lets what no client has seen wait for what they see next, and not for long", async () => {
-    using state = new StateFolder();
-    await using writer = new JournalWriter({ report: () => {} });
-    const journal = writer.open(state.session());
-    journal.append(frame(1), false);
-    await batchWritten();
-    expect(kept(state)).toBe("");
-    journal.append(frame(2));
-    await batchWritten();
-    expect(kept(state)).toBe(Buffer.concat([frame(1), frame(2)]).toString());
-
-    journal.append(frame(3), false);
-    await vi.waitFor(() => expect(kept(state)).toBe(Buffer.concat([frame(1), frame(2), frame(3)]).toString()));
   });
 
   it("appends and replays fast", () => {
