@@ -11,6 +11,11 @@ import { ensurePrivateFolder, withUmask } from "./private-folder.ts";
 import { obstacleAt, probeSocket } from "./probe-socket.ts";
 import { startLockWithin } from "./start-lock.ts";
 
+/**
+ * So much may wait in memory for a client that is a moment behind; one that is further behind is served from its sessions' journals.
+ */
+const WAITING_BYTES = 256 * 1024;
+
 export interface MasterSocket extends AsyncDisposable {
   readonly path: string;
   readonly startedAt: string;
@@ -89,7 +94,7 @@ async function openUnderLock(
     case "stale":
     case "absent":
   }
-  const server = createServer({ allowHalfOpen: true }, onConnection);
+  const server = createServer({ allowHalfOpen: true, highWaterMark: WAITING_BYTES }, onConnection);
   let identity: FileIdentity | undefined;
   try {
     await listen(server, path);
