@@ -238,6 +238,9 @@ export class Helpers implements AsyncDisposable {
         this.#options.log("helper.swap", { session: found.facts.session, kind: spec.kind });
       }
       found.spec = spec;
+      // Another time may be set now.
+      clearTimeout(found.idleTimer);
+      found.idleTimer = undefined;
       if (found.state === "unavailable") found.state = "off";
       if (ran || found.isNeeded) this.#pool.wake(found);
       this.#touch(found);

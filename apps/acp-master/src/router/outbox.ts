@@ -1,6 +1,6 @@
 // Everything that leaves towards one client, in one order. What is in a session's log leaves by moving a cursor; what is
 // not (answers, questions) stands here with the position before which it must not leave. A client that reads slowly
-// costs this list and nothing else.
+// costs this list and, once, what its socket may keep.
 
 import type { FrameWriter } from "@acp-master/wire";
 import type { Attachment } from "./attachment.ts";

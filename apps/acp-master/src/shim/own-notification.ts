@@ -6,7 +6,7 @@ const prefix = Buffer.from('"_acp-master/');
 const closing = Buffer.from("_acp-master/closing");
 const position = Buffer.from("_acp-master/position");
 const detached = Buffer.from("_acp-master/detached");
-/** As the daemon writes it. A request's line has its id ahead of its params, or behind them, and then ends otherwise. */
+/** As the daemon writes it, with a number at the end. A request's line has its id ahead of its params, or behind them, and then ends otherwise. */
 const positionHead = Buffer.from('{"jsonrpc":"2.0","method":"_acp-master/position","params":{"sessionId":');
 const LF = 0x0a;
 const BRACE = 0x7d;
@@ -28,9 +28,11 @@ export function othersBegin(chunk: Buffer): number | undefined {
   const own = chunk.lastIndexOf(prefix);
   if (own === -1) return 0;
   const begin = chunk.indexOf(LF) + 1;
-  const isPosition = own < begin && chunk[begin - 3] === BRACE && startsWith(chunk, 0, positionHead);
-  return isPosition ? begin : undefined;
+  if (own >= begin || !startsWith(chunk, 0, positionHead)) return undefined;
+  return chunk[begin - 3] === BRACE && isDigit(chunk[begin - 4]!) ? begin : undefined;
 }
+
+const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
 function startsWith(bytes: Buffer, at: number, text: Buffer): boolean {
   if (at + text.length > bytes.length) return false;

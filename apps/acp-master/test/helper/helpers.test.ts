@@ -1,5 +1,5 @@
 // The master's side against real Helper processes, well and badly behaved.
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { facts, HelperBench, permission } from "./helper-bench.ts";
 
 const selected = { ok: true, verdict: { outcome: "selected", optionId: "yes" } };
@@ -302,6 +302,28 @@ describe("processes", () => {
     expect((await bench.logged("helper.idle")).fields["session"]).toBe("s1");
     expect(await bench.decide("s1", "a-2")).toEqual(selected);
     expect(bench.runs).toBe(2);
+  });
+
+  test("its idle time begins anew with each turn, and another one holds as soon as it is configured", async () => {
+    await using bench = new HelperBench("select", { terms: { idleSeconds: 0.2 } });
+    bench.helpers.ensure(facts());
+    await bench.helpers.presets("s1");
+    let endedAt = 0;
+    for (const turn of ["t1", "t2", "t3"]) {
+      bench.helpers.turnStart("s1", turn, () => {});
+      await new Promise((resolve) => setTimeout(resolve, 120));
+      bench.helpers.turnEnd("s1", turn, "end_turn");
+      endedAt = performance.now();
+    }
+    await bench.logged("helper.idle");
+    expect(performance.now() - endedAt).toBeGreaterThanOrEqual(195);
+
+    bench.spec = bench.raw("select", { idleSeconds: 3600 });
+    bench.helpers.ensure(facts("s2"));
+    await bench.helpers.presets("s2");
+    bench.spec = bench.raw("select", { idleSeconds: 0.05 });
+    bench.helpers.respec();
+    await vi.waitFor(() => expect(bench.log.filter(({ event }) => event === "helper.idle").length).toBe(2));
   });
 
   test.each(["ticket", "turn", "client", "card"])("an open %s keeps the Helper running", async (what) => {

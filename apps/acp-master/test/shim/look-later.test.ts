@@ -35,6 +35,10 @@ const lines = {
     text: `${JSON.stringify({ jsonrpc: "2.0", method: "_acp-master/position", params: { sessionId: "a" } }).slice(0, -1)},"id":7}\n`,
     isOwn: false,
   },
+  "asks behind its params, with more behind": {
+    text: `${JSON.stringify({ jsonrpc: "2.0", method: "_acp-master/position", params: { sessionId: "a" } }).slice(0, -1)},"id":7,"x":{}}\n`,
+    isOwn: false,
+  },
   "asks with such an id": { text: line({ id: "_acp-master/1", method: "x", params: {} }), isOwn: false },
   answer: { text: line({ id: 4, result: { stopReason: "end_turn" } }), isOwn: false },
   long: { text: update("x".repeat(3000)), isOwn: false },
