@@ -1,5 +1,6 @@
 // A client that measures: it parses what it must and only counts the rest.
 const END_OF_TURN = Buffer.from('"stopReason"');
+const LF = 10;
 
 export class Peer {
   /** Bytes received. */
@@ -87,6 +88,8 @@ export class Peer {
     counting.tail = chunk.length >= 512 ? chunk.subarray(-512) : Buffer.concat([counting.tail, chunk]).subarray(-512);
     const got = this.received - counting.from;
     if (got < counting.bytes && !counting.tail.includes(END_OF_TURN)) return;
+    // The rest of a line would be taken for a line.
+    if (chunk[chunk.length - 1] !== LF) return;
     this.#counting = undefined;
     // The answer that ended the count was one of ours.
     this.#waiting.clear();
@@ -95,7 +98,7 @@ export class Peer {
 
   #read(chunk) {
     for (let at = 0; at < chunk.length;) {
-      const end = chunk.indexOf(10, at);
+      const end = chunk.indexOf(LF, at);
       if (end === -1) {
         this.#rest.push(chunk.subarray(at));
         return;
