@@ -1,8 +1,7 @@
 // The end of a journal that is not in its file yet: whole frames in memory, in a few large pieces. It writes nothing.
 
 const LF = 0x0a;
-/** So little comes from the pool that short buffers share. */
-const FIRST_PIECE_BYTES = 1024;
+const FIRST_PIECE_BYTES = 4 * 1024;
 const MAX_PIECE_BYTES = 256 * 1024;
 /** Frames of so many bytes are a piece as they are: to copy them costs more than a piece. */
 const OWN_PIECE_BYTES = 16 * 1024;
