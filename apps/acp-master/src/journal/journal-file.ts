@@ -88,8 +88,8 @@ export class JournalFile implements FileOwner {
   }
 
   /**
-   * Whether the open file is still there and ends with the frame that ends at `end`. To ask for that one byte costs a third of the
-   * system's whole answer about a file.
+   * Whether the open file, whose name was looked at just now, ends with a frame's end at `end`. To read that one byte costs a third
+   * of the system's whole answer about a file.
    */
   #endsAt(end: number): boolean {
     const opened = this.#files.peek(this);

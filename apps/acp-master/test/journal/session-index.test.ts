@@ -31,6 +31,25 @@ describe("SessionIndex", () => {
     expect(read.problem).toBeUndefined();
   });
 
+  it("is urgent with all but marks of turns, until it is written", () => {
+    using state = new StateFolder();
+    const index = new SessionIndex(join(state.path, "index.ndjson"));
+    index.note({ type: "turn", at: 100 });
+    expect([index.isDirty, index.isUrgent]).toEqual([true, false]);
+    index.note({ type: "snapshot", kind: "usage_update", at: 100, bytes: 5 });
+    index.note({ type: "turn", at: 200 });
+    expect(index.isUrgent).toBe(true);
+    index.flush();
+    expect([index.isDirty, index.isUrgent]).toEqual([false, false]);
+    index.note({ type: "start", at: 50 });
+    expect(index.isUrgent).toBe(true);
+    index.mustRewrite();
+    expect(index.isUrgent).toBe(true);
+    index.flush();
+    index.note({ type: "turn", at: 300 });
+    expect(index.isUrgent).toBe(false);
+  });
+
   it("is written anew when it has grown, and says the same then", () => {
     using state = new StateFolder();
     const path = join(state.path, "index.ndjson");
