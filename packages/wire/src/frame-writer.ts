@@ -56,7 +56,7 @@ export class FrameWriter {
   /** As `write`, for what somebody waits for: it leaves at once, behind what was written before. */
   send(bytes: Buffer): void {
     if (this.batch.length === 0 && !this.ended) {
-      this.stream.write(bytes);
+      this.handOver(bytes);
     } else {
       this.write(bytes);
       this.flush();
@@ -66,21 +66,29 @@ export class FrameWriter {
   /** What was written leaves now, and does not wait for more of this tick. */
   flush(): void {
     const { batch, batchBytes, stream } = this;
-    if (batch.length === 0) return;
+    const [first] = batch;
+    if (first === undefined) return;
     this.batch = [];
     this.batchBytes = 0;
     if (!stream.writable) return;
     if (batch.length === 1) {
-      stream.write(batch[0]);
+      this.handOver(first);
     } else if (batchBytes <= JOINED_BYTES) {
       stream.write(Buffer.concat(batch, batchBytes));
     } else {
       stream.cork();
-      for (const bytes of batch) stream.write(bytes);
+      for (const bytes of batch) this.handOver(bytes);
       stream.uncork();
     }
     // Who found it congested waits for a drain, and of what left within the call the stream tells none.
     if (batchBytes >= stream.writableHighWaterMark && !stream.writableNeedDrain) process.nextTick(this.drained);
+  }
+
+  /** What has to wait in the stream must not keep much more memory alive than itself. */
+  private handOver(bytes: Buffer): void {
+    const { stream } = this;
+    const waits = stream.writableLength > 0 && bytes.length * 4 < bytes.buffer.byteLength;
+    stream.write(waits ? Buffer.from(bytes) : bytes);
   }
 
   private readonly drained = (): void => {

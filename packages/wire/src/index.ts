@@ -7,6 +7,7 @@ export { FrameSplitter } from "./frame-splitter.ts";
 export type { FrameReceiver } from "./frame-splitter.ts";
 export { FrameWriter } from "./frame-writer.ts";
 export type { FrameWriterOptions } from "./frame-writer.ts";
+export { LineMemory } from "./line-memory.ts";
 export { hasOneReading } from "./one-reading.ts";
 export { peek } from "./peek.ts";
 export { readString, spanBytes, spanEquals } from "./spans.ts";

@@ -54,6 +54,32 @@ test("large writes of one tick leave together and are not copied", async () => {
   expect(stream.batches).toEqual([[large, "b\n"]]);
 });
 
+test("what has to wait keeps no much larger buffer alive, and what leaves at once is not copied", async () => {
+  const chunks: Buffer[] = [];
+  let goOn: (() => void) | undefined;
+  const stream = new Writable({
+    highWaterMark: 1024 * 1024,
+    write(chunk: Buffer, _, done) {
+      chunks.push(chunk);
+      goOn = done;
+    },
+  });
+  const writer = new FrameWriter(stream, {});
+  const chunk = Buffer.from(`${"x".repeat(199)}\n`.repeat(500));
+  for (const [start, end] of [
+    [0, 200],
+    [200, 400],
+    [400, 60_000],
+  ]) {
+    writer.write(chunk.subarray(start, end));
+    await loopTurns();
+  }
+  writer.send(chunk.subarray(60_000, 60_200));
+  while (stream.writableLength > 0) goOn?.();
+  expect(chunks.map(({ buffer }) => buffer === chunk.buffer)).toEqual([true, false, true, false]);
+  expect(Buffer.concat(chunks).equals(chunk.subarray(0, 60_200))).toBe(true);
+});
+
 test("what somebody waits for leaves at once, in order with the rest of the tick", async () => {
   const stream = new Batches();
   const writer = new FrameWriter(stream, {});

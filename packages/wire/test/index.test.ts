@@ -7,6 +7,7 @@ test("the package offers frames, envelopes, spans and splices, and nothing else"
     "FrameReader",
     "FrameSplitter",
     "FrameWriter",
+    "LineMemory",
     "WireError",
     "appendElement",
     "frameOf",

@@ -5,6 +5,7 @@ import { homedir } from "node:os";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { describeExit, describeStartFailure } from "./agent-exit.ts";
 import type { AgentExit, ExitCause } from "./agent-exit.ts";
+import type { AgentOutput } from "./agent-output.ts";
 import { happensWithin } from "./happens-within.ts";
 import { ProcessGroup } from "./process-group.ts";
 import type { Reaper } from "./reaper.ts";
@@ -38,6 +39,8 @@ export interface AgentProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** A folder that means nothing to the agent; the home folder if absent. */
   readonly cwd?: string;
+  /** For its stdout; without one it gets a pipe. */
+  readonly output?: AgentOutput | undefined;
   readonly maxFrameBytes: number;
   readonly maxQueuedBytes: number;
   readonly log: AgentLog;
@@ -79,7 +82,8 @@ export class AgentProcess implements AsyncDisposable {
     this.#endRequested = new Promise((resolve) => (this.#requestEnd = resolve));
     const cwd = options.cwd ?? homedir();
     const { command, args } = definition;
-    const spawned = spawnAgent({ command, args, cwd, environment: options.environment });
+    const { environment, output } = options;
+    const spawned = spawnAgent({ command, args, cwd, environment, output });
     if (!spawned.ok) {
       this.#finished = this.#reportFailedStart(spawned.failed, cwd);
       return;

@@ -1,12 +1,15 @@
 // Starts the program of an agent in a process group of its own. It reads and writes nothing and never throws.
 import { execa } from "execa";
 import type { Readable, Writable } from "node:stream";
+import type { AgentOutput } from "./agent-output.ts";
 
 export interface SpawnRequest {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** For its stdout; without one it gets a pipe. It is the agent's from here on. */
+  readonly output?: AgentOutput | undefined;
 }
 
 export interface SpawnedAgent {
@@ -23,16 +26,25 @@ export type SpawnResult =
   | { readonly ok: false; readonly failed: Promise<string | undefined> };
 
 export function spawnAgent(request: SpawnRequest): SpawnResult {
+  const { output } = request;
   const child = attempt(request);
-  if (!("stdin" in child)) return { ok: false, failed: Promise.resolve(child.code) };
+  output?.agentEnd.destroy();
+  if (!("stdin" in child)) {
+    output?.discard();
+    return { ok: false, failed: Promise.resolve(child.code) };
+  }
   // Ending the process is the stop ladder's business, also after an error on one of its streams.
   child.on("error", () => {});
   const { pid } = child;
-  if (pid === undefined) return { ok: false, failed: child.then((result) => result.code) };
+  const stdout = output?.stream ?? child.stdout;
+  if (pid === undefined || stdout === null) {
+    output?.discard();
+    return { ok: false, failed: child.then((result) => result.code) };
+  }
   const exited = new Promise<{ exitCode: number | null; signal: string | null }>((resolve) => {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
-  return { ok: true, agent: { pid, stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, exited } };
+  return { ok: true, agent: { pid, stdin: child.stdin, stdout, stderr: child.stderr, exited } };
 }
 
 function attempt(request: SpawnRequest) {
@@ -42,7 +54,7 @@ function attempt(request: SpawnRequest) {
       env: request.environment,
       extendEnv: false,
       stdin: "pipe",
-      stdout: "pipe",
+      stdout: request.output?.agentEnd ?? "pipe",
       stderr: "pipe",
       buffer: false,
       reject: false,

@@ -44,8 +44,8 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
   readonly #report: (what: string) => void;
   readonly #journals = new Set<Journal>();
   readonly #dirty = new Set<Journal>();
-  /** Whose turn has ended in this tick. */
-  readonly #ended = new Set<Journal>();
+  /** To be written in this tick. */
+  readonly #due = new Set<Journal>();
   readonly #marked = new Set<Journal>();
   readonly #failing = new Set<Journal>();
   #batch: NodeJS.Immediate | undefined;
@@ -119,18 +119,23 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
     this.#flush(this.#dirty, (each) => each.flushFrames());
   }
 
+  due(journal: Journal): void {
+    this.#dirty.delete(journal);
+    if (this.#due.size === 0) process.nextTick(this.#afterClients);
+    this.#due.add(journal);
+  }
+
   turnEnded(journal: Journal): void {
-    if (this.#dirty.delete(journal)) {
-      // Behind what its clients get at the end of this tick.
-      if (this.#ended.size === 0) process.nextTick(this.#writeEnded);
-      this.#ended.add(journal);
-    }
+    if (this.#dirty.has(journal)) this.due(journal);
     // One write for the marks of many short turns.
     this.#marked.add(journal);
     soon(this.#writeMarks);
   }
 
-  readonly #writeEnded = (): void => this.#flush(this.#ended, (each) => each.flushFrames());
+  /** What its clients get at the end of this tick may have come into the queue behind this. */
+  readonly #afterClients = (): void => process.nextTick(this.#writeDue);
+
+  readonly #writeDue = (): void => this.#flush(this.#due, (each) => each.flushFrames());
 
   readonly #writeMarks = (): void => this.#flush(this.#marked, (each) => each.flush());
 
@@ -150,7 +155,7 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
   /** Writes at once what is not written yet. */
   flush(): void {
     this.#flush(this.#dirty, (each) => each.flush());
-    this.#flush(this.#ended, (each) => each.flush());
+    this.#flush(this.#due, (each) => each.flush());
     this.#flush(this.#marked, (each) => each.flush());
   }
 
@@ -178,7 +183,7 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
   #forget(journal: Journal): void {
     this.#journals.delete(journal);
     this.#dirty.delete(journal);
-    this.#ended.delete(journal);
+    this.#due.delete(journal);
     this.#marked.delete(journal);
     this.#failing.delete(journal);
   }

@@ -16,6 +16,8 @@ import type { SessionIndex } from "./session-index.ts";
 import { trimPosition } from "./trim-position.ts";
 
 const LF = 0x0a;
+/** So much is written at once, while the processor still has it at hand: a millisecond later it costs twice as much. */
+const HOT_BYTES = 128 * 1024;
 
 export interface JournalBounds {
   /** One journal; beyond it the oldest whole turns go. */
@@ -34,7 +36,9 @@ export interface JournalHost {
   readonly memoryBytes: number;
   /** Its `flush` is due soon. */
   dirty(journal: Journal): void;
-  /** Its frames are due now; the mark of the turn's end has time. */
+  /** Its frames are due now. */
+  due(journal: Journal): void;
+  /** As `due`; the mark of the turn's end has time. */
   turnEnded(journal: Journal): void;
   /** It cannot be written; its `flush` is tried again later. */
   failing(journal: Journal): void;
@@ -101,6 +105,7 @@ export class Journal implements SessionLog {
     pending.append(frames);
     if (this.#problem !== undefined || this.#closed) this.#shed();
     else if (pending.length > this.#host.bounds.pendingBytes) this.flush();
+    else if (pending.length >= HOT_BYTES) this.#host.due(this);
     else this.#host.dirty(this);
     return pending.end;
   }

@@ -5,6 +5,8 @@ const FIRST_PIECE_BYTES = 4 * 1024;
 const MAX_PIECE_BYTES = 256 * 1024;
 /** Frames of so many bytes are a piece as they are: to copy them costs more than a piece. */
 const OWN_PIECE_BYTES = 16 * 1024;
+/** Beyond it only what is most of its buffer stays as it is: while nothing can be written, what is kept must not keep much more alive. */
+const KEPT_ALIVE_BYTES = 256 * 1024;
 
 interface Piece {
   /** Copied into it, with room for more. */
@@ -37,9 +39,10 @@ export class PendingFrames {
     return this.#end - this.#start;
   }
 
-  /** Takes a copy of what is short or keeps a larger buffer alive. The bytes of the rest must not change any more. */
+  /** Takes a copy of what is short, or keeps a larger buffer alive while much waits. The bytes of the rest must not change any more. */
   append(frames: Buffer): void {
-    if (frames.length >= OWN_PIECE_BYTES && frames.length * 4 >= frames.buffer.byteLength * 3) {
+    const { length, buffer } = frames;
+    if (length >= OWN_PIECE_BYTES && (this.length < KEPT_ALIVE_BYTES || length * 4 >= buffer.byteLength * 3)) {
       this.#pieces.push({ copied: false, start: this.#end, bytes: frames, used: frames.length });
       this.#end += frames.length;
       return;

@@ -1,6 +1,7 @@
 // Which process serves whom: one per agent, definition and announced capabilities, started once however many ask, stopped
 // when nobody needs it. Keeps the back-off of each agent.
 
+import { AgentOutput } from "../agents/agent-output.ts";
 import { type AgentExit, type AgentLog, AgentProcess } from "../agents/agent-process.ts";
 import { type AgentDefinition, definitionDigest } from "../agents/agent-definition.ts";
 import { BackOff } from "../agents/back-off.ts";
@@ -26,6 +27,8 @@ const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
 export interface PoolSettings {
   readonly reaper: Reaper;
   environment(definition: AgentDefinition): Record<string, string>;
+  /** Of this user alone. */
+  readonly socketFolder: string;
   readonly maxFrameBytes: () => number;
   /** So long a process without session and client may run on. */
   readonly idleMs: () => number;
@@ -161,13 +164,18 @@ export class AgentPool {
       return { ok: false, error: fault("agent_failed_to_start", message) };
     }
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-    if (this.#stopping) return { ok: false, error: fault("stopping", "acp-master is stopping.") };
+    const output = await AgentOutput.open(this.#settings.socketFolder);
+    if (this.#stopping) {
+      output?.discard();
+      return { ok: false, error: fault("stopping", "acp-master is stopping.") };
+    }
 
     const link = new AgentLink(definition, key, capabilities, this.#owner);
     this.links.add(link);
     link.process = AgentProcess.start(definition, link, {
       reaper: this.#settings.reaper,
       environment: this.#settings.environment(definition),
+      output,
       maxFrameBytes: this.#settings.maxFrameBytes(),
       maxQueuedBytes: MAX_QUEUED_BYTES,
       log: this.#settings.log,

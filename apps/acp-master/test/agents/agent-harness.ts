@@ -1,7 +1,11 @@
 // Starts real agents for the tests and sees to it that none is left when a test ends.
 import { randomBytes } from "node:crypto";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect } from "vitest";
 import type { AgentDefinition } from "../../src/agents/agent-definition.ts";
+import { AgentOutput } from "../../src/agents/agent-output.ts";
 import { AgentProcess } from "../../src/agents/agent-process.ts";
 import type { AgentExit, AgentPeer, AgentProcessOptions } from "../../src/agents/agent-process.ts";
 import { agentEnvironment } from "../../src/agents/environment.ts";
@@ -71,18 +75,38 @@ export interface LogLine {
   readonly message: string;
 }
 
+/** Through what an agent's stdout comes. */
+export type OutputKind = "connection" | "pipe";
+
+/** More than any test starts. */
+const OUTPUTS = 8;
+
 export class Stage {
   readonly runMarker = randomBytes(16).toString("hex");
   readonly reaper = Reaper.start({ runMarker: this.runMarker });
   readonly logged: LogLine[] = [];
   readonly #started: AgentProcess[] = [];
+  readonly #folder = mkdtempSync(join(tmpdir(), "acp-agents-"));
+  #outputs: (AgentOutput | undefined)[] = [];
+
+  async prepare(kind: OutputKind): Promise<void> {
+    if (kind === "pipe") {
+      this.#outputs = Array.from({ length: OUTPUTS });
+      return;
+    }
+    this.#outputs = await Promise.all(Array.from({ length: OUTPUTS }, () => AgentOutput.open(this.#folder)));
+    expect(this.#outputs).not.toContain(undefined);
+    expect(readdirSync(this.#folder)).toEqual([]);
+  }
 
   start(definition: AgentDefinition, options: Partial<AgentProcessOptions> = {}) {
     const peer = new Listener();
     const note = (level: LogLine["level"]) => (fields: object, message: string) => {
       this.logged.push({ level, fields: { ...fields }, message });
     };
+    expect(this.#outputs.length, "outputs that are left").toBeGreaterThan(0);
     const agent = AgentProcess.start(definition, peer, {
+      output: this.#outputs.pop(),
       reaper: this.reaper,
       environment: agentEnvironment(definition, process.env, this.runMarker),
       maxFrameBytes: 1024 * 1024,
@@ -100,15 +124,18 @@ export class Stage {
 
   async close(): Promise<void> {
     await Promise.all(this.#started.map((agent) => agent.stop()));
+    for (const output of this.#outputs) output?.discard();
+    rmSync(this.#folder, { recursive: true });
     await this.reaper[Symbol.asyncDispose]();
   }
 }
 
 /** A fresh stage for every test; afterwards no process of it may be left. */
-export function useStage(): () => Stage {
+export function useStage(output: OutputKind): () => Stage {
   let stage: Stage | undefined;
-  beforeEach(() => {
+  beforeEach(async () => {
     stage = new Stage();
+    await stage.prepare(output);
   });
   afterEach(async () => {
     if (stage === undefined) return;

@@ -79,6 +79,26 @@ describe("JournalWriter", () => {
     expect(kept(state, "s2")).toBe(frame("of another session").toString().repeat(3));
   });
 
+  it("writes much at once, with what came before it, behind what its clients get, and leaves less for later", async () => {
+    using state = new StateFolder();
+    await using writer = new JournalWriter({ report: () => {} });
+    const journal = writer.open(state.session());
+    const [small, large] = [frame("small"), frame("large", 128 * 1024)];
+    journal.append(small);
+    await new Promise((resolve) => process.nextTick(() => process.nextTick(resolve)));
+    expect(kept(state)).toBe("");
+    journal.append(large);
+    let atClients: string | undefined;
+    // As a client's writer, which gets its frame behind the journal.
+    process.nextTick(() => (atClients = kept(state)));
+    await new Promise((resolve) => process.nextTick(() => process.nextTick(() => process.nextTick(resolve))));
+    expect(atClients).toBe("");
+    expect(kept(state)).toBe(`${small.toString()}${large.toString()}`);
+    journal.append(small);
+    await batchWritten();
+    expect(kept(state)).toBe(`${small.toString()}${large.toString()}${small.toString()}`);
+  });
+
   it("appends and replays fast", () => {
     using state = new StateFolder();
     const program = bundled("speed", programs.path);
