@@ -1,6 +1,6 @@
 // What the console is started with. A setting that would open it to others without protection is no setting.
 import { isIP } from "node:net";
-import { z } from "zod";
+import * as z from "zod";
 
 const path = z.string().min(1).max(4096);
 

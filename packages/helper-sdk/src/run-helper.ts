@@ -26,7 +26,7 @@ import {
   type CancellationToken,
   type MessageConnection,
 } from "vscode-jsonrpc/node";
-import type { z } from "zod";
+import type * as z from "zod";
 import { decide, defaultDeadlineMs, HelperFault, within } from "./decide.ts";
 import type { HelperDefinition, ToolCallVerdict } from "./define-helper.ts";
 import { HelperSession, type SessionVoice } from "./helper-session.ts";

@@ -1,6 +1,6 @@
 // What one kind of action is to this package: its name, its strict form, where it acts and what a card says of it. The
 // reference kinds for terminals are here; whoever runs actions may bring others.
-import { z } from "zod";
+import * as z from "zod";
 import { maxInputLength, maxTitleLength } from "./limits.ts";
 
 export interface Action {

@@ -1,6 +1,6 @@
 // Reads a payload into a proposal: strict JSON, version, schema, and no text that could show something else than it does.
 // What it says about a bad one is for the agent that wrote it, and for nobody's log.
-import { z } from "zod";
+import * as z from "zod";
 import { type Action, type ActionType, shortText } from "./action-type.ts";
 import { maxActions, maxChoices, maxPayloadBytes, maxRationaleLength, maxTitleLength } from "./limits.ts";
 import { decodeUtf8, isJsonObject, jsonProblem } from "./strict-json.ts";

@@ -1,5 +1,5 @@
 // What a page may ask: the shape of every request. Whatever does not fit is not done.
-import { z } from "zod";
+import * as z from "zod";
 import { asObject } from "../json.ts";
 import type { Request } from "../protocol.ts";
 

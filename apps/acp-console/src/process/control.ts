@@ -2,7 +2,7 @@
 // JSON each way.
 import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { z } from "zod";
+import * as z from "zod";
 
 const request = z.discriminatedUnion("ask", [
   z.strictObject({ ask: z.literal("address"), role: z.enum(["controller", "observer"]) }),

@@ -1,5 +1,5 @@
 // One thing that is wrong with config.json, in words for the person who wrote it. Values that may be secrets are never shown.
-import type { z } from "zod";
+import type * as z from "zod";
 import { shortened, visibleJson, visibleLine } from "../display/untrusted-text.ts";
 import { configJsonSchema } from "./json-schema.ts";
 import { nearestName } from "./nearest-name.ts";

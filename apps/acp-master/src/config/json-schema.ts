@@ -1,5 +1,5 @@
 // The JSON Schema of config.json, from the same source as the checks. It adds no rule of its own.
-import { z } from "zod";
+import * as z from "zod";
 import { configSchema } from "./schema.ts";
 
 /** For editors and for `acp-master config schema`: describes the file as it is written, so every key is optional. */

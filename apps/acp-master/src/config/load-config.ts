@@ -4,7 +4,7 @@ import { dirname, isAbsolute, resolve } from "node:path";
 import { type Node, type ParseError, getNodeValue, parseTree, printParseErrorCode } from "jsonc-parser";
 import { errorCode } from "./error-code.ts";
 import { type ConfigProblem, pathText, problemsOf, problemsText } from "./config-problem.ts";
-import type { z } from "zod";
+import type * as z from "zod";
 import { type AgentConfig, type ApprovalsConfig, type Config, type HelperConfig, configSchema } from "./schema.ts";
 
 export type LoadedConfig =

@@ -1,5 +1,5 @@
 // Every key of config.json: its shape, default, bounds and description. The checks, the types and the JSON Schema all come from here.
-import { z } from "zod";
+import * as z from "zod";
 
 const noNul = /^[^\0]*$/;
 

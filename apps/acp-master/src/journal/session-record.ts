@@ -1,6 +1,6 @@
 // What is known of a kept session besides what was seen in it: the content of its session.json. It reads no file.
 
-import { z } from "zod";
+import * as z from "zod";
 
 export interface SessionRecord {
   /** As clients see it; chosen once. */

@@ -1,7 +1,7 @@
 // The Helper that follows a file of rules: by kind and by folder, the first rule that fits decides. It guesses nothing: a
 // rule that cannot be checked does not allow, and a file that cannot be read decides nothing at all.
 import { readFileSync } from "node:fs";
-import { z } from "zod";
+import * as z from "zod";
 import { defineHelper, type HelperDefinition } from "../define-helper.ts";
 import type { HelperSession } from "../helper-session.ts";
 import { allowOnce, ask, reject, type PermissionRequest, type Verdict } from "../verdict.ts";

@@ -1,5 +1,5 @@
 // Every message from a Helper to the master. All are notifications: a Helper asks the master for nothing.
-import { z } from "zod";
+import * as z from "zod";
 import { masterMethods } from "./methods.ts";
 
 export const logParams = z.looseObject({

@@ -1,5 +1,5 @@
 // The Helper protocol as JSON Schema, made from the very schemas that check the messages.
-import { z } from "zod";
+import * as z from "zod";
 import { fromHelper } from "./from-helper.ts";
 import { PROTOCOL_VERSION } from "./methods.ts";
 import { toHelper } from "./to-helper.ts";

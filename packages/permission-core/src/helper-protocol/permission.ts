@@ -1,6 +1,6 @@
 // The permission request as a Helper gets it, its three answers, and how the ticket ended.
 import type { RequestPermissionRequest } from "@agentclientprotocol/sdk";
-import { z } from "zod";
+import * as z from "zod";
 
 /** Only what routing needs is required; all else of the agent's request passes unread. */
 export const requestPermissionParams = z.looseObject({

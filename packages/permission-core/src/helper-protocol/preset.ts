@@ -1,5 +1,5 @@
 // What a Helper declares of a preset. The master reads its effects from here and knows none by name.
-import { z } from "zod";
+import * as z from "zod";
 
 export const preset = z.looseObject({
   value: z.string().min(1),

@@ -1,6 +1,6 @@
 // Every message from the master to a Helper: its parameters and, for a request, its result. Unknown members pass.
 import type { ContentBlock, SessionNotification } from "@agentclientprotocol/sdk";
-import { z } from "zod";
+import * as z from "zod";
 import { helperMethods } from "./methods.ts";
 import { permissionResolvedParams, requestPermissionParams, requestPermissionResult } from "./permission.ts";
 import { preset } from "./preset.ts";
