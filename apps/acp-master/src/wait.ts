@@ -23,8 +23,9 @@ export function wait(ms: number, over: () => void, graceMs: number = ms): () => 
       const wasStopped = performance.now() - dueAt > jumpMs;
       const left = wasStopped ? Math.max(leftMs - stepMs, graceMs) : leftMs - stepMs;
       if (left > 0) step(left);
-      // What has arrived meanwhile is read first: it may be what is waited for.
-      else last = setImmediate(over).unref();
+      // What has arrived meanwhile is read first: it may be what is waited for. An immediate without a reference would wait for
+      // the next event, whenever that comes.
+      else last = setImmediate(over);
     }, stepMs).unref();
   };
   step(ms);
