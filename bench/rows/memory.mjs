@@ -7,6 +7,8 @@ const WARM_UP = 500;
 const KB = 1024;
 /** They are parked after little more than a second. */
 const PARK_MS = 120_000;
+/** Until the Helper has answered to the end of each. */
+const SETTLE_MS = 1000;
 
 async function rowsIn(peer, state) {
   let cursor;
@@ -60,6 +62,7 @@ export const memory = {
         if (performance.now() > latest) throw new Error(`the sessions were not parked within ${PARK_MS / 1000} s`);
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
     };
     await park(WARM_UP);
     const parked = await each(parking, park);

@@ -15,6 +15,7 @@ import type { AgentLink } from "./agent-link.ts";
 import { HeldBack } from "./held-back.ts";
 import { copied, keep, reopened } from "./kept-frame.ts";
 import type { Verdict } from "./lane.ts";
+import { lasting } from "./lasting.ts";
 import { json, notificationFrame } from "./message.ts";
 import type { Router } from "./router.ts";
 import type { Session } from "./session.ts";
@@ -269,7 +270,7 @@ export class AgentUpdates {
       const modeId = readString(envelope.bytes, envelope.currentModeId);
       if (modeId !== undefined) session.currentModeId = modeId;
     } else if (kind === "config_option_update" && envelope.updateConfigOptions.start >= 0) {
-      session.configOptions = spanBytes(envelope.bytes, envelope.updateConfigOptions);
+      session.configOptions = lasting(spanBytes(envelope.bytes, envelope.updateConfigOptions));
     }
   }
 

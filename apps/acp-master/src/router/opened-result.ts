@@ -3,6 +3,7 @@
 
 import { appendElement, type Edit, type Envelope, setMember, spanBytes, splice } from "@acp-master/wire";
 import { isArraySpan, isObjectSpan } from "./kept-frame.ts";
+import { lasting } from "./lasting.ts";
 import { EMPTY_OBJECT, json } from "./message.ts";
 import { arrayOf, elementsIn, memberOf, objectIn, withMember, withoutMember } from "./raw-object.ts";
 import type { Session } from "./session.ts";
@@ -11,7 +12,7 @@ import type { Session } from "./session.ts";
 export function rememberOpened(session: Session, answer: Envelope): void {
   const { bytes, result } = answer;
   session.openedAsNull = !isObjectSpan(bytes, result);
-  session.opened = session.openedAsNull ? EMPTY_OBJECT : withoutMember(spanBytes(bytes, result), "sessionId");
+  session.opened = session.openedAsNull ? EMPTY_OBJECT : lasting(withoutMember(spanBytes(bytes, result), "sessionId"));
   session.currentModeId = undefined;
   session.currentModelId = undefined;
   session.configOptions = undefined;

@@ -19,6 +19,8 @@ export class Presets {
   readonly #router: Router;
   readonly #helpers: Helpers;
   readonly #children: ChildSessions;
+  /** As they were last declared by any Helper. */
+  #latest: readonly Preset[] = [];
 
   constructor(router: Router, helpers: Helpers, children: ChildSessions) {
     this.#router = router;
@@ -69,7 +71,9 @@ export class Presets {
     const session = this.#router.sessions.ofKey(key);
     if (!session) return;
     const isSame = isDeepStrictEqual(session.presets, presets);
-    session.presets = presets;
+    // Most sessions have the same ones: kept once.
+    if (!isDeepStrictEqual(this.#latest, presets)) this.#latest = presets;
+    session.presets = this.#latest;
     const least = narrowestPreset(presets);
     const isKnown = session.presetInForce !== undefined;
     if (least && !isKnown) {

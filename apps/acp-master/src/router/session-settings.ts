@@ -6,6 +6,7 @@ import { INVALID_PARAMS } from "../protocol/reasons.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import { forwardInSession } from "./forward.ts";
 import { idText, isArraySpan } from "./kept-frame.ts";
+import { lasting } from "./lasting.ts";
 import { EMPTY_OBJECT, json } from "./message.ts";
 import { agentOptions, currentOptions } from "./opened-result.ts";
 import { switchPreset } from "./preset-switch.ts";
@@ -55,7 +56,7 @@ export function setConfigOption(router: Router, client: ClientConnection, envelo
     (session, answer) => {
       if (isModelOption(session, configId)) modelSwitched(router, session);
       if (!isArraySpan(answer.bytes, answer.resultConfigOptions)) return;
-      session.configOptions = spanBytes(answer.bytes, answer.resultConfigOptions);
+      session.configOptions = lasting(spanBytes(answer.bytes, answer.resultConfigOptions));
       tellOthers(router, session, client, "config_option_update", optionsUpdate(session.configOptions));
     },
     (session, answer) => withApprovals(session, answer, id),

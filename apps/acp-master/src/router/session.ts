@@ -10,6 +10,7 @@ import type { ClientConnection } from "./client-connection.ts";
 import { reopened } from "./kept-frame.ts";
 import { JudgedCalls } from "./judged-calls.ts";
 import { Lane, type Verdict } from "./lane.ts";
+import { lasting } from "./lasting.ts";
 import type { RpcError } from "../protocol/reasons.ts";
 import { EMPTY_OBJECT, json } from "./message.ts";
 import { SessionTerminals } from "./session-terminals.ts";
@@ -53,14 +54,6 @@ const CONFIG_OPTIONS = '"configOptions"';
 const MAX_CHILDREN = 1024;
 
 export const sessionKey = (agent: string, agentId: string): string => `${agent}\0${agentId}`;
-
-/** JSON of an id, on its own: one from the shared pool would keep eight kilobytes alive for as long as the session lives. */
-function lastingBytes(id: string): Buffer {
-  const bytes = json(id);
-  const own = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(own);
-  return own;
-}
 
 export class Session implements AttachedSession {
   readonly key: string;
@@ -139,8 +132,8 @@ export class Session implements AttachedSession {
     this.agent = place.agent;
     this.agentId = place.agentId;
     this.sessionId = place.sessionId;
-    this.agentIdBytes = lastingBytes(place.agentId);
-    this.sessionIdBytes = place.sessionId === place.agentId ? this.agentIdBytes : lastingBytes(place.sessionId);
+    this.agentIdBytes = lasting(json(place.agentId));
+    this.sessionIdBytes = place.sessionId === place.agentId ? this.agentIdBytes : lasting(json(place.sessionId));
     if (this.renamed) this.#names.set(this.agentId, this.sessionIdBytes);
     this.cwd = place.cwd;
     this.roots = [place.cwd, ...place.additionalDirectories];
