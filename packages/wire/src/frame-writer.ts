@@ -11,6 +11,8 @@ export interface FrameWriterOptions {
 
 /** Up to here a copy costs less than to hand over the pieces one by one. */
 const JOINED_BYTES = 16 * 1024;
+/** Copies of small buffers share memory of this size. */
+const POOL_BYTES = 8 * 1024;
 
 export class FrameWriter {
   private readonly stream: Writable;
@@ -56,7 +58,7 @@ export class FrameWriter {
   /** As `write`, for what somebody waits for: it leaves at once, behind what was written before. */
   send(bytes: Buffer): void {
     if (this.batch.length === 0 && !this.ended) {
-      this.handOver(bytes);
+      this.handOver(bytes, this.stream.writableLength > 0);
     } else {
       this.write(bytes);
       this.flush();
@@ -72,12 +74,13 @@ export class FrameWriter {
     this.batchBytes = 0;
     if (!stream.writable) return;
     if (batch.length === 1) {
-      this.handOver(first);
+      this.handOver(first, stream.writableLength > 0);
     } else if (batchBytes <= JOINED_BYTES) {
       stream.write(Buffer.concat(batch, batchBytes));
     } else {
+      const waits = stream.writableLength > 0;
       stream.cork();
-      for (const bytes of batch) this.handOver(bytes);
+      for (const bytes of batch) this.handOver(bytes, waits);
       stream.uncork();
     }
     // Who found it congested waits for a drain, and of what left within the call the stream tells none.
@@ -85,10 +88,10 @@ export class FrameWriter {
   }
 
   /** What has to wait in the stream must not keep much more memory alive than itself. */
-  private handOver(bytes: Buffer): void {
-    const { stream } = this;
-    const waits = stream.writableLength > 0 && bytes.length * 4 < bytes.buffer.byteLength;
-    stream.write(waits ? Buffer.from(bytes) : bytes);
+  private handOver(bytes: Buffer, waits: boolean): void {
+    const { byteLength } = bytes.buffer;
+    const isSmallPart = byteLength > POOL_BYTES && bytes.length * 4 < byteLength;
+    this.stream.write(waits && isSmallPart ? Buffer.from(bytes) : bytes);
   }
 
   private readonly drained = (): void => {

@@ -1,5 +1,5 @@
 // Memory into which a stream is read piece by piece. What it hands on lies there as it came: the lines of several pieces side by side, and
-// a line that comes in two pieces in one. It reads nothing itself, never writes to what it handed on, and keeps none of it.
+// a line that comes in two pieces in one. It reads nothing itself, and never writes to what it handed on.
 
 const LF = 0x0a;
 const NOTHING = Buffer.alloc(0);
@@ -23,8 +23,8 @@ export class LineMemory {
   }
 
   /**
-   * `count` bytes came to the beginning of the last room. Returns what is to be passed on: whole lines, a piece of a very long
-   * one, or nothing.
+   * `count` bytes came to the beginning of the last room. Returns what is to be passed on: whole lines, behind them a piece of a
+   * very long one, or nothing.
    */
   took(count: number): Buffer {
     const came = this.memory.subarray(this.end, this.end + count);
@@ -38,14 +38,19 @@ export class LineMemory {
     return ready;
   }
 
-  /** The stream is over: the line that did not end. */
+  /** The stream is over: the line that did not end. Nothing can be read any more. */
   rest(): Buffer {
     const rest = this.memory.subarray(this.start, this.end);
-    this.start = this.end;
+    this.memory = NOTHING;
+    this.start = 0;
+    this.end = 0;
     return rest;
   }
 
-  /** [from, start), of which nothing stays where the next bytes go: an agent may say nothing more for hours. */
+  /**
+   * [from, start). Of it nothing stays here between two lines: an agent may say nothing more for hours. Only what came before the
+   * beginning of a long line may stay until that has ended and the memory is full.
+   */
   private passOn(from: number): Buffer {
     const lines = this.memory.subarray(from, this.start);
     const held = this.end - this.start;

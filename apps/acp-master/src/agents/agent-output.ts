@@ -1,11 +1,12 @@
-// The stdout of an agent as a connection that the daemon has made itself: only such a one can be read into memory of our choice, in which the
-// lines of an agent lie side by side. It starts nothing and looks at line ends alone.
+// The stdout of an agent as a connection that the daemon has made itself: only such a one can be read into memory of our choice, in
+// which the lines of an agent lie side by side. It starts nothing and looks at line ends alone.
 import { LineMemory } from "@acp-master/wire";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { longestSocketPath } from "../config/places.ts";
-import { unplacedSocket } from "../daemon/unplaced-socket.ts";
-import { withUmask } from "../daemon/private-folder.ts";
 
 export class AgentOutput {
   /** What the agent writes. Its "data" are whole lines, but for the last one and very long ones. */
@@ -19,25 +20,41 @@ export class AgentOutput {
     agentEnd.on("error", () => {});
   }
 
-  /** By way of a socket in `folder`, which is for this user alone. Undefined where that cannot be; a pipe does as well, at more cost. */
-  static async open(folder: string): Promise<AgentOutput | undefined> {
-    const path = unplacedSocket(folder);
-    // A longer one would be cut off without a word.
-    if (process.platform === "win32" || Buffer.byteLength(path) > longestSocketPath) return undefined;
+  /**
+   * By way of a socket in a folder of its own, which is for this user alone and gone again; an agent can read that name, and learns
+   * nothing from it. Undefined where that cannot be: a pipe does as well, at more cost.
+   */
+  static async open(): Promise<AgentOutput | undefined> {
+    if (process.platform === "win32") return undefined;
     const server = createServer({ pauseOnConnect: true });
-    let stream: Socket | undefined;
+    server.maxConnections = 1;
+    const ends: Socket[] = [];
+    let folder: string | undefined;
     try {
-      const listens = once(server, "listening");
-      withUmask(0o177, () => server.listen(path));
-      await listens;
-      stream = readInto(new LineMemory(), path);
-      const [[agentEnd]] = await Promise.all([once(server, "connection"), once(stream, "connect")]);
+      folder = mkdtempSync(join(tmpdir(), "acp-output-"));
+      const path = join(folder, "s");
+      // A longer one would be cut off without a word.
+      if (Buffer.byteLength(path) > longestSocketPath) return undefined;
+      server.listen(path);
+      await once(server, "listening");
+      server.once("connection", (end) => ends.push(end));
+      const stream = readInto(new LineMemory(), path);
+      ends.push(stream);
+      // Without a descriptor left the system takes the connection and closes it, and the server hears nothing of it.
+      const closed = new AbortController();
+      stream.once("close", () => closed.abort());
+      const { signal } = closed;
+      const [[agentEnd]] = await Promise.all([
+        once(server, "connection", { signal }),
+        once(stream, "connect", { signal }),
+      ]);
       return new AgentOutput(stream, agentEnd);
     } catch {
-      stream?.destroy();
+      for (const end of ends) end.destroy();
       return undefined;
     } finally {
       server.close();
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     }
   }
 
@@ -55,9 +72,7 @@ function readInto(memory: LineMemory, path: string): Socket {
     return true;
   };
   const stream: Socket = connect({ path, onread: { buffer: () => memory.room(), callback } });
-  stream.on("error", () => {});
   // Ahead of whoever ends with it.
-  stream.on("end", () => pass(memory.rest()));
-  stream.on("close", () => pass(memory.rest()));
+  for (const over of ["end", "error", "close"]) stream.on(over, () => pass(memory.rest()));
   return stream;
 }

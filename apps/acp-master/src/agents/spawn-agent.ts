@@ -8,7 +8,7 @@ export interface SpawnRequest {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** For its stdout; without one it gets a pipe. It is the agent's from here on. */
+  /** For its stdout; without one it gets a pipe. Discarded when the agent cannot be started. */
   readonly output?: AgentOutput | undefined;
 }
 
@@ -28,11 +28,11 @@ export type SpawnResult =
 export function spawnAgent(request: SpawnRequest): SpawnResult {
   const { output } = request;
   const child = attempt(request);
-  output?.agentEnd.destroy();
   if (!("stdin" in child)) {
     output?.discard();
     return { ok: false, failed: Promise.resolve(child.code) };
   }
+  output?.agentEnd.destroy();
   // Ending the process is the stop ladder's business, also after an error on one of its streams.
   child.on("error", () => {});
   const { pid } = child;

@@ -1,15 +1,15 @@
 // Opens the socket that clients connect to, for at most one daemon per run folder. It never removes what it cannot prove to be a dead socket of this user.
-import { renameSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { readdirSync, renameSync } from "node:fs";
 import { type Server, type Socket, createServer } from "node:net";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { errorCode } from "../config/error-code.ts";
 import { longestSocketPath, type Places } from "../config/places.ts";
 import { VERSION } from "../version.ts";
-import { type FileIdentity, identityOf, removeIfSame, writeWhole } from "./owned-file.ts";
+import { type FileIdentity, identityOf, removeIfSame, removeQuietly, writeWhole } from "./owned-file.ts";
 import { ensurePrivateFolder, withUmask } from "./private-folder.ts";
 import { obstacleAt, probeSocket } from "./probe-socket.ts";
 import { startLockWithin } from "./start-lock.ts";
-import { removeUnplacedSockets, unplacedSocket } from "./unplaced-socket.ts";
 
 /**
  * So much may wait in memory for a client that is a moment behind; one that is further behind is served from its sessions' journals.
@@ -36,6 +36,8 @@ export type OpenedSocket =
 
 const lockMs = 10_000;
 const givingBackMs = 2000;
+/** A socket that is not in its place yet; a daemon that was killed in that instant leaves it. */
+const unplaced = /^m[0-9a-f]{10}$/;
 
 /**
  * Whether a daemon runs is asked of the kernel alone: a connection that is taken means running, also when nobody answers
@@ -126,8 +128,11 @@ class InTheWay extends Error {}
 async function listen(server: Server, path: string): Promise<void> {
   if (process.platform === "win32") return await listening(server, () => server.listen(path));
   const folder = dirname(path);
-  removeUnplacedSockets(folder);
-  const beside = unplacedSocket(folder);
+  for (const name of readdirSync(folder)) {
+    if (unplaced.test(name) && obstacleAt(join(folder, name)) === undefined) removeQuietly(join(folder, name));
+  }
+  // As long as "master.sock", so it fits where that fits.
+  const beside = join(folder, `m${randomBytes(5).toString("hex")}`);
   await listening(server, () => withUmask(0o177, () => server.listen(beside)));
   const obstacle = obstacleAt(path);
   if (obstacle !== undefined && obstacle.state !== "absent") throw new InTheWay();

@@ -327,6 +327,7 @@ export class Journal implements SessionLog {
   #failed(error: unknown): void {
     this.#problem = problemText(this.folder.path, errorCode(error), this.#host.memoryBytes);
     this.#host.failing(this);
+    this.#loaded?.pending.stay();
     this.#shed();
   }
 

@@ -5,8 +5,6 @@ const FIRST_PIECE_BYTES = 4 * 1024;
 const MAX_PIECE_BYTES = 256 * 1024;
 /** Frames of so many bytes are a piece as they are: to copy them costs more than a piece. */
 const OWN_PIECE_BYTES = 16 * 1024;
-/** Beyond it only what is most of its buffer stays as it is: while nothing can be written, what is kept must not keep much more alive. */
-const KEPT_ALIVE_BYTES = 256 * 1024;
 
 interface Piece {
   /** Copied into it, with room for more. */
@@ -19,6 +17,7 @@ interface Piece {
 
 export class PendingFrames {
   #pieces: Piece[] = [];
+  #stays = false;
   #start: number;
   #end: number;
 
@@ -39,10 +38,15 @@ export class PendingFrames {
     return this.#end - this.#start;
   }
 
-  /** Takes a copy of what is short, or keeps a larger buffer alive while much waits. The bytes of the rest must not change any more. */
+  /** They cannot be written for now: from here on until all are gone none keeps much more memory alive than it has bytes. */
+  stay(): void {
+    this.#stays = true;
+    for (const piece of this.#pieces) if (!isMostOfItsBuffer(piece.bytes)) piece.bytes = Buffer.from(piece.bytes);
+  }
+
+  /** Takes a copy of what is short, or keeps a larger buffer alive for long. The bytes of the rest must not change any more. */
   append(frames: Buffer): void {
-    const { length, buffer } = frames;
-    if (length >= OWN_PIECE_BYTES && (this.length < KEPT_ALIVE_BYTES || length * 4 >= buffer.byteLength * 3)) {
+    if (frames.length >= OWN_PIECE_BYTES && (!this.#stays || isMostOfItsBuffer(frames))) {
       this.#pieces.push({ copied: false, start: this.#end, bytes: frames, used: frames.length });
       this.#end += frames.length;
       return;
@@ -89,6 +93,7 @@ export class PendingFrames {
       gone++;
     }
     this.#pieces.splice(0, gone);
+    if (this.#pieces.length === 0) this.#stays = false;
     const first = this.#pieces[0];
     if (first !== undefined && first.start < position) {
       first.bytes = first.bytes.subarray(position - first.start);
@@ -101,6 +106,7 @@ export class PendingFrames {
   /** Goes on at a position further on, with nothing before it. */
   skipTo(position: number): void {
     this.#pieces = [];
+    this.#stays = false;
     this.#start = position;
     this.#end = position;
   }
@@ -115,6 +121,10 @@ export class PendingFrames {
     }
     return this.#end;
   }
+}
+
+function isMostOfItsBuffer(bytes: Buffer): boolean {
+  return bytes.length * 4 >= bytes.buffer.byteLength * 3;
 }
 
 /** Frames at the beginning of `bytes` that fit in `room`; the first one also when it does not, if `atLeastOne`. */

@@ -27,8 +27,6 @@ const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
 export interface PoolSettings {
   readonly reaper: Reaper;
   environment(definition: AgentDefinition): Record<string, string>;
-  /** Of this user alone. */
-  readonly socketFolder: string;
   readonly maxFrameBytes: () => number;
   /** So long a process without session and client may run on. */
   readonly idleMs: () => number;
@@ -164,7 +162,7 @@ export class AgentPool {
       return { ok: false, error: fault("agent_failed_to_start", message) };
     }
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-    const output = await AgentOutput.open(this.#settings.socketFolder);
+    const output = await AgentOutput.open();
     if (this.#stopping) {
       output?.discard();
       return { ok: false, error: fault("stopping", "acp-master is stopping.") };

@@ -3,7 +3,6 @@
 
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
-import { dirname } from "node:path";
 import { type Envelope, readString } from "@acp-master/wire";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { AgentExit } from "../agents/agent-process.ts";
@@ -58,7 +57,6 @@ export class Router implements ClientOwner, LinkOwner, SessionOwner {
       {
         reaper: settings.reaper,
         environment: settings.agentEnvironment,
-        socketFolder: dirname(settings.socketPath),
         maxFrameBytes: () => settings.config.limits.frameBytes,
         idleMs: () => settings.config.limits.agentIdleSeconds * 1000,
         log: settings.log,

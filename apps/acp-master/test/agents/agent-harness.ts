@@ -1,8 +1,5 @@
 // Starts real agents for the tests and sees to it that none is left when a test ends.
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, expect } from "vitest";
 import type { AgentDefinition } from "../../src/agents/agent-definition.ts";
 import { AgentOutput } from "../../src/agents/agent-output.ts";
@@ -86,7 +83,6 @@ export class Stage {
   readonly reaper = Reaper.start({ runMarker: this.runMarker });
   readonly logged: LogLine[] = [];
   readonly #started: AgentProcess[] = [];
-  readonly #folder = mkdtempSync(join(tmpdir(), "acp-agents-"));
   #outputs: (AgentOutput | undefined)[] = [];
 
   async prepare(kind: OutputKind): Promise<void> {
@@ -94,9 +90,8 @@ export class Stage {
       this.#outputs = Array.from({ length: OUTPUTS });
       return;
     }
-    this.#outputs = await Promise.all(Array.from({ length: OUTPUTS }, () => AgentOutput.open(this.#folder)));
+    this.#outputs = await Promise.all(Array.from({ length: OUTPUTS }, () => AgentOutput.open()));
     expect(this.#outputs).not.toContain(undefined);
-    expect(readdirSync(this.#folder)).toEqual([]);
   }
 
   start(definition: AgentDefinition, options: Partial<AgentProcessOptions> = {}) {
@@ -125,7 +120,6 @@ export class Stage {
   async close(): Promise<void> {
     await Promise.all(this.#started.map((agent) => agent.stop()));
     for (const output of this.#outputs) output?.discard();
-    rmSync(this.#folder, { recursive: true });
     await this.reaper[Symbol.asyncDispose]();
   }
 }

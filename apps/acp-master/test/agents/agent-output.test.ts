@@ -1,24 +1,27 @@
 // The connection that an agent gets for its stdout: what the agent sees of it, what comes out, and that nothing of it is left.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { AgentOutput } from "../../src/agents/agent-output.ts";
+import { bundled } from "../bundled.ts";
 import { spawnAgent } from "../../src/agents/spawn-agent.ts";
 
 let folder = "";
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "acp-output-"));
+  folder = mkdtempSync(join(tmpdir(), "acp-"));
+  vi.stubEnv("TMPDIR", folder);
 });
 afterEach(() => {
+  vi.unstubAllEnvs();
   expect(readdirSync(folder)).toEqual([]);
   rmSync(folder, { recursive: true });
 });
 
 async function opened(): Promise<AgentOutput> {
-  const output = await AgentOutput.open(folder);
+  const output = await AgentOutput.open();
   if (output === undefined) throw new Error("no output");
   return output;
 }
@@ -69,8 +72,34 @@ test("many that are opened at once are each connected to their own agent", async
 });
 
 test("where it cannot be had there is none, and nothing is left of the attempt", async () => {
-  expect(await AgentOutput.open(join(folder, "gone"))).toBeUndefined();
-  expect(await AgentOutput.open(join(folder, "x".repeat(120)))).toBeUndefined();
+  vi.stubEnv("TMPDIR", join(folder, "gone"));
+  expect(await AgentOutput.open()).toBeUndefined();
+  const long = join(folder, "x".repeat(90));
+  mkdirSync(long);
+  vi.stubEnv("TMPDIR", long);
+  expect(await AgentOutput.open()).toBeUndefined();
+  expect(readdirSync(long)).toEqual([]);
+  rmSync(long, { recursive: true });
+});
+
+test("however few descriptors are left, it is opened or it is not, at once, and none stays open", () => {
+  const program = bundled(import.meta.url, "few-descriptors", folder);
+  const line = `ulimit -n 128; exec '${process.execPath}' '${program}'`;
+  const { stdout, stderr } = spawnSync("/bin/sh", ["-c", line], { encoding: "utf8", timeout: 25_000 });
+  rmSync(program);
+  expect(stderr).toBe("");
+  const said = stdout.trimEnd().split("\n");
+  expect(said).toHaveLength(8);
+  expect(said.map((each) => each.replace(/one|none/, "decided"))).toEqual(
+    said.map((_, left) => `${left}: decided, 0 stay open`),
+  );
+  expect([said[0], said[7]]).toEqual(["0: none, 0 stay open", "7: one, 0 stay open"]);
+});
+
+test("what an agent can read of it does not say where the daemon is", async () => {
+  const own = `inode=$(readlink /proc/$$/fd/1 | tr -dc 0-9); grep -w "$inode" /proc/net/unix`;
+  const [path = ""] = /\/.*/.exec(textOf(await chunksOf(own))) ?? [];
+  expect(path.replace(/\w{6}\/s$/, "NAME")).toBe(join(folder, "acp-output-NAME"));
 });
 
 test("of an agent that cannot be started nothing stays open", async () => {

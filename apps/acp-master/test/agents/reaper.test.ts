@@ -6,30 +6,21 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { reaperScript } from "../../src/agents/reaper-script.ts";
 import { Reaper } from "../../src/agents/reaper.ts";
+import { bundled } from "../bundled.ts";
 import { carriersOf, descriptorsOf, groupOf, ignoredSignals, isAlive, until } from "./process-table.ts";
 
 const fixture = (name: string) => new URL(`fixtures/${name}`, import.meta.url).pathname;
-const wire = new URL("../../../../packages/wire/src/index.ts", import.meta.url).pathname;
 const newMarker = () => randomBytes(16).toString("hex");
 
 const folder = mkdtempSync(join(tmpdir(), "reaper-"));
-const daemonFile = join(folder, "daemon.mjs");
+let daemonFile = "";
 const bystanders: ChildProcess[] = [];
 
-beforeAll(async () => {
-  await build({
-    entryPoints: [fixture("daemon.ts")],
-    outfile: daemonFile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    alias: { "@acp-master/wire": wire },
-    banner: { js: 'import { createRequire } from "node:module";const require = createRequire(import.meta.url);' },
-  });
+beforeAll(() => {
+  daemonFile = bundled(import.meta.url, "daemon", folder);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(async () => {

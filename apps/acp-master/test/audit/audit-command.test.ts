@@ -3,13 +3,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AuditFolder, bundled } from "./audit-folder.ts";
+import { bundled } from "../bundled.ts";
+import { AuditFolder } from "./audit-folder.ts";
 
 let programs = "";
 let program = "";
 beforeAll(() => {
   programs = mkdtempSync(join(tmpdir(), "acpm-audit-"));
-  program = bundled("verify", programs);
+  program = bundled(import.meta.url, "verify", programs);
 });
 afterAll(() => rmSync(programs, { recursive: true, force: true }));
 

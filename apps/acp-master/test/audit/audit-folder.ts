@@ -4,8 +4,6 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { buildSync } from "esbuild";
 import { AuditLog, type AuditOptions, auditBounds } from "../../src/audit/audit-log.ts";
 import type { AuditBounds } from "../../src/audit/chain-writer.ts";
 import { verifyAudit } from "../../src/audit/verify-audit.ts";
@@ -79,23 +77,6 @@ export class AuditFolder implements Disposable {
     for (const log of this.#logs) log[Symbol.dispose]();
     rmSync(this.root, { recursive: true, force: true });
   }
-}
-
-/** Bundles a fixture into `folder`; the sources cannot be run as they are. */
-export function bundled(name: "writer" | "verify", folder: string): string {
-  const outfile = join(folder, `${name}.mjs`);
-  buildSync({
-    entryPoints: [fileURLToPath(new URL(`./fixtures/${name}.ts`, import.meta.url))],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    banner: {
-      js: 'import { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
-    },
-  });
-  return outfile;
 }
 
 /** Kills the writer as soon as it has printed that many lines; answers the last line it printed. */

@@ -20,14 +20,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DecisionLine } from "../../src/audit/record.ts";
 import { verifyAudit } from "../../src/audit/verify-audit.ts";
-import { AuditFolder, bundled, killedAfter, privileged, startWriter } from "./audit-folder.ts";
+import { bundled } from "../bundled.ts";
+import { AuditFolder, killedAfter, privileged, startWriter } from "./audit-folder.ts";
 import { decisionNumber } from "./decisions.ts";
 
 let programs = "";
 let writer = "";
 beforeAll(() => {
   programs = mkdtempSync(join(tmpdir(), "acpm-audit-"));
-  writer = bundled("writer", programs);
+  writer = bundled(import.meta.url, "writer", programs);
 });
 afterAll(() => rmSync(programs, { recursive: true, force: true }));
 

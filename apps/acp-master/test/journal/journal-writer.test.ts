@@ -4,7 +4,7 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { JournalWriter } from "../../src/journal/journal-writer.ts";
-import { bundled } from "./bundled.ts";
+import { bundled } from "../bundled.ts";
 import { batchWritten, frame, StateFolder } from "./state-folder.ts";
 
 const programs = new StateFolder();
@@ -20,7 +20,7 @@ function kept(state: StateFolder, agentId = "s1"): string {
 describe("JournalWriter", () => {
   it("loses no more than the batch on its way when it is killed, and stays readable", async () => {
     using state = new StateFolder();
-    const program = bundled("writer", programs.path);
+    const program = bundled(import.meta.url, "writer", programs.path);
     let next = 0;
     let known: { readonly run: string; readonly end: number } | undefined;
     for (let round = 0; round < 6; round++) {
@@ -101,7 +101,7 @@ describe("JournalWriter", () => {
 
   it("appends and replays fast", () => {
     using state = new StateFolder();
-    const program = bundled("speed", programs.path);
+    const program = bundled(import.meta.url, "speed", programs.path);
     const { stdout, stderr, status } = spawnSync(process.execPath, [program, state.path], { encoding: "utf8" });
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     console.log(`journal speed: ${stdout.trim()}`);
@@ -113,7 +113,7 @@ describe("JournalWriter", () => {
 
   it("costs little for a journal that rests, and nothing for a client that lags on disk, FF-120", () => {
     using state = new StateFolder();
-    const program = bundled("memory", programs.path);
+    const program = bundled(import.meta.url, "memory", programs.path);
     const { stdout, stderr } = spawnSync(process.execPath, ["--expose-gc", program, state.path], {
       encoding: "utf8",
     });

@@ -17,6 +17,14 @@ describe("PendingFrames", () => {
     const pending = new PendingFrames(0);
     pending.append(large);
     expect(pending.pieces[0]!.buffer).toBe(large.buffer);
+    // A part of a larger one too, which is written in a moment; not when it cannot be written.
+    const part = Buffer.concat([large, large, large]).subarray(0, large.length);
+    pending.append(part);
+    expect(pending.pieces.at(-1)!.buffer).toBe(part.buffer);
+    pending.stay();
+    expect(pending.pieces[0]!.buffer).toBe(large.buffer);
+    expect(pending.pieces.at(-1)!.equals(part)).toBe(true);
+    expect(pending.pieces.at(-1)!.buffer).not.toBe(part.buffer);
     // As an agent's chunks bring them: the rest of a line, then a long run.
     for (let n = 0; n < 50; n++) {
       pending.append(frame(`small ${n}`, 300));
@@ -27,6 +35,10 @@ describe("PendingFrames", () => {
     const buffers = new Set(pending.pieces.map(({ buffer }) => buffer));
     const held = [...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0);
     expect(held).toBeLessThan(1.5 * pending.length);
+    // Once all is written it is as before.
+    pending.forget(pending.end);
+    pending.append(part);
+    expect(pending.pieces[0]!.buffer).toBe(part.buffer);
   });
 
   it("gives whole frames only, at least one and then as many as fit", () => {

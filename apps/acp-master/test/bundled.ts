@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
 
-export function bundled(name: string, folder: string): string {
-  const outfile = join(folder, `${name}.mjs`);
-  const wire = fileURLToPath(new URL("../../../../packages/wire/src/index.ts", import.meta.url));
+/** `base` is the test's own address; the fixture lies in the folder `fixtures` beside it. Gives the path of the program. */
+export function bundled(base: string, fixture: string, folder: string): string {
+  const outfile = join(folder, `${fixture}.mjs`);
+  const wire = fileURLToPath(new URL("../../../packages/wire/src/index.ts", import.meta.url));
   buildSync({
-    entryPoints: [fileURLToPath(new URL(`fixtures/${name}.ts`, import.meta.url))],
+    entryPoints: [fileURLToPath(new URL(`fixtures/${fixture}.ts`, base))],
     outfile,
     bundle: true,
     platform: "node",
