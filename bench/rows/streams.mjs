@@ -6,13 +6,15 @@ import { otherPeers } from "../others.mjs";
 import { useMemory } from "../used-memory.mjs";
 
 const MILLION = 1e6;
-/** Short rounds, and enough of them: the engine has compiled what is measured by the third. */
-const ROUNDS = { short: 6, long: 9 };
+const ROUNDS = { short: 5, long: 9 };
+/** Rounds until the engine has compiled what the frames run through; large ones are few. */
+const WARM_UPS = { small: 1, large: 5 };
+const LARGE_BYTES = 16 * 1024;
 /** So much larger are those of the long form. */
 const LONG = 6;
 
 /** So long a session's Helper, which is a program of its own, is busy with its start. */
-const HELPER_MS = 400;
+const HELPER_MS = 200;
 
 /**
  * In a session of its own, whose journal is removed again. To start its Helper forks the daemon, after which the first write to
@@ -62,7 +64,8 @@ function stream({ name, bytes, kind = "plain", megabytes, proxyCount, goals, oth
           targets[target] = () => streamed(sessionId);
         }
       }
-      return alternate(long ? ROUNDS.long : ROUNDS.short, targets);
+      const warmUps = bytes >= LARGE_BYTES ? WARM_UPS.large : WARM_UPS.small;
+      return alternate(long ? ROUNDS.long : ROUNDS.short, targets, warmUps);
     },
   };
 }
