@@ -34,9 +34,9 @@ export interface JournalHost {
   readonly files: DescriptorCache;
   /** How much one journal may hold in memory while it cannot be written. */
   readonly memoryBytes: number;
-  /** Its `flush` is due soon. */
+  /** Its frames or its index are to be written soon. */
   dirty(journal: Journal): void;
-  /** Its frames are due now. */
+  /** Its frames are to be written in this tick. */
   due(journal: Journal): void;
   /** As `due`; the mark of the turn's end has time. */
   turnEnded(journal: Journal): void;
