@@ -6,6 +6,7 @@ import { eventually, within } from "../harness/events.ts";
 import type { Line, Loose } from "../harness/lines.ts";
 import { type Master, startMaster } from "../harness/master.ts";
 import type { RawClient } from "../harness/raw-client.ts";
+import { filesWith } from "../proposals/everything-of-the-master.ts";
 import { fakeAgent, type ScriptedAgent } from "../harness/scripted-agent.ts";
 import type { ScriptedProcess } from "../harness/scripted-process.ts";
 
@@ -198,8 +199,8 @@ describe("FF-130: an editor whose daemon goes and comes again", () => {
       const process = agent.processes.at(-1)!;
       const prompt = await process.received("session/prompt");
       for (const __ of others) await process.received("_x/never");
-      // What was seen is written in the same turn of the daemon's loop, or the next: two answers later that is over.
-      for (const __ of [1, 2]) await shim.call("_acp-master/status", {});
+      // What nobody but its author has seen is written a millisecond later.
+      await eventually(() => filesWith(text, master.folder).length > 0, "the prompt in the journal");
       await end(process, prompt);
       const ended = await turn;
       // One that the daemon could still end is ended, one that it could not is an error.

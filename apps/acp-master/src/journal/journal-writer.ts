@@ -1,5 +1,5 @@
-// Writes the journals of a daemon, after the clients were served: at once when a turn has ended or much has come, else a millisecond
-// later; those that cannot be written are tried again. It knows nothing of sessions.
+// Writes the journals of a daemon, after the clients were served: at once when a turn has ended or much has come, else when nothing
+// more is on its way or a moment later; those that cannot be written are tried again. It knows nothing of sessions.
 
 import { randomBytes } from "node:crypto";
 import { DescriptorCache } from "./descriptor-cache.ts";
@@ -8,7 +8,7 @@ import { notSoon, soon } from "../soon.ts";
 import type { SessionFolder } from "./session-folder.ts";
 
 const MIB = 1024 * 1024;
-/** So long may a frame wait for others. */
+/** So long may a frame wait while others keep coming, and a patient one for others. */
 const BATCH_MS = 1;
 
 export interface JournalSettings extends JournalBounds {
@@ -48,7 +48,12 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
   readonly #due = new Set<Journal>();
   readonly #marked = new Set<Journal>();
   readonly #failing = new Set<Journal>();
-  #batch: NodeJS.Timeout | undefined;
+  #batch: NodeJS.Immediate | undefined;
+  #patience: NodeJS.Timeout | undefined;
+  #deciding = false;
+  /** When the first frame of the batch came, and whether none came in the last turn of the event loop. */
+  #batchSince = 0;
+  #quiet = true;
   #retry: NodeJS.Timeout | undefined;
 
   constructor(options: { readonly report: (what: string) => void; readonly settings?: Partial<JournalSettings> }) {
@@ -90,14 +95,40 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
 
   dirty(journal: Journal): void {
     this.#dirty.add(journal);
-    // An agent that answers at once finds a daemon that has nothing else to do.
-    this.#batch ??= setTimeout(this.#endBatch, BATCH_MS);
+    this.#quiet = false;
+    if (this.#batch !== undefined || this.#deciding) return;
+    // The end of the turn may stand right behind, and then there is nothing to wait for.
+    this.#deciding = true;
+    process.nextTick(this.#decide);
   }
 
-  readonly #endBatch = (): void => {
-    this.#batch = undefined;
+  patient(journal: Journal): void {
+    this.#dirty.add(journal);
+    this.#patience ??= setTimeout(this.#endPatience, BATCH_MS);
+  }
+
+  readonly #endPatience = (): void => {
+    this.#patience = undefined;
     this.#flush(this.#dirty, (each) => each.flushFrames());
   };
+
+  readonly #decide = (): void => {
+    this.#deciding = false;
+    if (this.#dirty.size === 0 || this.#batch !== undefined) return;
+    this.#batchSince = performance.now();
+    this.#batch = setImmediate(() => this.#endBatch());
+  };
+
+  /** What is on its way already, often the end of a turn behind its last words, goes first. */
+  #endBatch(): void {
+    if (!this.#quiet && performance.now() - this.#batchSince < BATCH_MS) {
+      this.#quiet = true;
+      this.#batch = setImmediate(() => this.#endBatch());
+      return;
+    }
+    this.#batch = undefined;
+    this.#flush(this.#dirty, (each) => each.flushFrames());
+  }
 
   due(journal: Journal): void {
     this.#dirty.delete(journal);
@@ -148,7 +179,8 @@ export class JournalWriter implements JournalHost, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const journal of Array.from(this.#journals)) await this.close(journal);
-    clearTimeout(this.#batch);
+    clearImmediate(this.#batch);
+    clearTimeout(this.#patience);
     notSoon(this.#writeMarks);
     clearTimeout(this.#retry);
     this.files[Symbol.dispose]();

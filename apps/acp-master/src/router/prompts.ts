@@ -241,12 +241,14 @@ function echoToOthers(router: Router, session: Session, { turn, prompt }: { turn
   router.updates.flush();
   const { bytes, promptElements, promptElementCount } = prompt;
   const attachment = turn.client.identity.echo ? undefined : session.attachments.get(turn.client);
+  // An agent that answers at once finds a daemon that has nothing else to do.
+  const mayWait = attachment !== undefined && session.attachments.size === 1;
   for (let i = 0; i < promptElementCount; i++) {
     const block = promptElements[i]!;
     const content = bytes.subarray(block.start, block.end);
     const frame = Buffer.concat([ECHO_HEAD, session.agentIdBytes, ECHO_CONTENT, content, ECHO_TAIL]);
     attachment?.skip(session.log.end, session.log.end + frame.length);
-    session.append(frame);
+    session.append(frame, mayWait);
   }
 }
 

@@ -11,8 +11,11 @@ export interface SessionLog {
   readonly run: string;
   /** Whether a client that saw everything before `position`, in that run, can go on from there. */
   resumable(run: string, position: number): boolean;
-  /** Takes a copy. `frames` is one or more whole frames, LF included. Returns the new end. */
-  append(frames: Buffer): number;
+  /**
+   * `frames` is one or more whole frames, LF included; the bytes must not change any more. Returns the new end. `mayWait`: nobody has
+   * seen them yet, and more come in a moment.
+   */
+  append(frames: Buffer, mayWait?: boolean): number;
   /** The frames from `from` (a frame boundary) on: at least one append, then whole appends up to `maxBytes` or `to`. */
   read(from: number, to: number, maxBytes: number): Buffer[];
   /** Marks the current end as a turn boundary; only whole turns are forgotten, never past `keepFrom`. */

@@ -205,10 +205,10 @@ export class Session implements AttachedSession {
     return this.presets?.find((preset) => preset.value === this.preset);
   }
 
-  /** Whole frames that every client is to see; returns where they begin. */
-  append(frames: Buffer): number {
+  /** Whole frames that every client is to see; returns where they begin. `mayWait` as in the log. */
+  append(frames: Buffer, mayWait = false): number {
     const position = this.log.end;
-    this.log.append(frames);
+    this.log.append(frames, mayWait);
     this.updatedAt = Date.now();
     for (const [client, attachment] of this.attachments) client.outbox.appended(attachment, frames, position);
     return position;

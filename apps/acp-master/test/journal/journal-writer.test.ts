@@ -99,6 +99,26 @@ describe("JournalWriter", () => {
     expect(kept(state)).toBe(`${small.toString()}${large.toString()}${small.toString()}`);
   });
 
+  it("lets what nobody has seen wait for what comes next, or a millisecond", async () => {
+    using state = new StateFolder();
+    await using writer = new JournalWriter({ report: () => {} });
+    const journal = writer.open(state.session());
+    journal.append(frame("prompt"), true);
+    await batchWritten();
+    // Unless the machine has stood still meanwhile.
+    if (kept(state) !== "") expect(kept(state)).toBe(frame("prompt").toString());
+    journal.append(frame("first word"));
+    await batchWritten();
+    expect(kept(state)).toBe(`${frame("prompt").toString()}${frame("first word").toString()}`);
+    journal.append(frame("prompt"), true);
+    // Timers of one length end in the order in which they began.
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(kept(state)).toBe(
+      `${frame("prompt").toString()}${frame("first word").toString()}${frame("prompt").toString()}`,
+    );
+  });
+
   it("appends and replays fast", () => {
     using state = new StateFolder();
     const program = bundled(import.meta.url, "speed", programs.path);

@@ -1,5 +1,6 @@
 // A state folder for one test, and frames to put in it. Removes it.
 
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,7 +50,7 @@ export function frame(mark: number | string, length = 0): Buffer {
   );
 }
 
-/** Until what was appended before this call is written: timers of one length end in the order in which they began. */
+/** Until a batch to which nothing more is added is written. */
 export async function batchWritten(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 1));
+  for (let n = 0; n < 3; n++) await turnOfTheLoop();
 }
