@@ -5,6 +5,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+const TRIES = 20;
+
 const run = (...args: string[]): boolean => spawnSync(args[0]!, args.slice(1), { stdio: "ignore" }).status === 0;
 
 function mount(...args: string[]): void {
@@ -61,8 +63,13 @@ export class ReadOnlyFolder implements Disposable {
 
   constructor(path: string) {
     this.#path = path;
-    mount("--bind", path, path);
-    mount("-o", "remount,bind,ro", path);
+    // A file that the daemon opens between the two keeps the second from its end; the next try has another mount.
+    for (let left = TRIES; left > 0; left--) {
+      mount("--bind", path, path);
+      if (run("mount", "-o", "remount,bind,ro", path)) return;
+      unmount(path);
+    }
+    throw new Error(`${path} cannot be closed for writing`);
   }
 
   [Symbol.dispose](): void {
