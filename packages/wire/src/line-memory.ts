@@ -48,7 +48,8 @@ export class LineMemory {
   }
 
   /**
-   * [from, start). Of it nothing stays here between two lines: an agent may say nothing more for hours. Only what came before the
+   * [from, start). What is moved or wiped here was never handed on itself: where a long piece was, a short one follows only in new memory.
+   * Of it nothing stays here between two lines: an agent may say nothing more for hours. Only what came before the
    * beginning of a long line may stay until that has ended and the memory is full.
    */
   private passOn(from: number): Buffer {

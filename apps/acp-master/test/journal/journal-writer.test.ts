@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { JournalWriter } from "../../src/journal/journal-writer.ts";
 import { bundled } from "../bundled.ts";
 import { batchWritten, frame, StateFolder } from "./state-folder.ts";
@@ -100,23 +100,27 @@ describe("JournalWriter", () => {
   });
 
   it("lets what nobody has seen wait for what comes next, or a millisecond", async () => {
-    using state = new StateFolder();
-    await using writer = new JournalWriter({ report: () => {} });
-    const journal = writer.open(state.session());
-    journal.append(frame("prompt"), true);
-    await batchWritten();
-    // Unless the machine has stood still meanwhile.
-    if (kept(state) !== "") expect(kept(state)).toBe(frame("prompt").toString());
-    journal.append(frame("first word"));
-    await batchWritten();
-    expect(kept(state)).toBe(`${frame("prompt").toString()}${frame("first word").toString()}`);
-    journal.append(frame("prompt"), true);
-    // Timers of one length end in the order in which they began.
-    await new Promise((resolve) => setTimeout(resolve, 1));
-    await new Promise((resolve) => setTimeout(resolve, 1));
-    expect(kept(state)).toBe(
-      `${frame("prompt").toString()}${frame("first word").toString()}${frame("prompt").toString()}`,
-    );
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      using state = new StateFolder();
+      await using writer = new JournalWriter({ report: () => {} });
+      const journal = writer.open(state.session());
+      const texts = ["prompt", "first word", "next prompt"].map((mark) => frame(mark).toString());
+      journal.append(frame("prompt"), true);
+      await batchWritten();
+      expect(kept(state)).toBe("");
+      journal.append(frame("first word"));
+      await batchWritten();
+      expect(kept(state)).toBe(texts.slice(0, 2).join(""));
+      vi.advanceTimersByTime(1);
+      journal.append(frame("next prompt"), true);
+      await batchWritten();
+      expect(kept(state)).toBe(texts.slice(0, 2).join(""));
+      vi.advanceTimersByTime(1);
+      expect(kept(state)).toBe(texts.join(""));
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("appends and replays fast", () => {
