@@ -33,32 +33,6 @@ const filesIn = (folder: string): Record<string, string> =>
   Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "latin1")]));
 
 describe("a daemon that ends", () => {
-  it("by kill -9 keeps what others have seen of a prompt, however soon it comes", async () => {
-    await using agent = scripted();
-    await using master = await startMaster({ agents: { fake: agent }, config: { defaultAgent: "fake" } });
-    const said: string[] = [];
-    for (let round = 0; round < 6; round++) {
-      const [author, other] = [await master.client(), await master.client()];
-      for (const client of [author, other]) await client.initialize();
-      if (round === 0) await author.newSession();
-      else await author.call("session/load", { ...load, sessionId: "a", cwd: master.work });
-      await other.call("session/resume", { ...load, sessionId: "a", cwd: master.work });
-      const text = `round ${round},`;
-      author.prompt("a", text).catch(() => {}); // the daemon does not live to answer it
-      await other.waitFor(({ params }) => params?.update?.content?.text === text);
-      // The write follows what was sent, in the same turn of the daemon's loop or the next: two answers later that is over.
-      for (const _ of [1, 2]) await rows(other);
-      await master.kill9();
-      said.push(text);
-      await master.serve();
-      const next = await master.client();
-      await next.initialize();
-      await next.call("session/load", { ...load, sessionId: "a", cwd: master.work });
-      expect(next.updates("a").map(({ content }) => content.text)).toEqual(said);
-      await next.close();
-    }
-  });
-
   it.each([
     ["in order", (master: Master) => master.stop()],
     ["by kill -9", (master: Master) => master.kill9()],
